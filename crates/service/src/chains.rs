@@ -22,7 +22,7 @@ pub async fn anchor_missing(app: &App) -> Result<()> {
     app.db.write(move |tx| anchor_missing_in(tx, now)).await
 }
 
-/// Does the same in one transaction, for a database that nobody else uses yet.
+/// Anchors all chains, as `anchor_missing` does, in one transaction, for a database that nobody else uses yet.
 pub(crate) fn anchor_missing_in(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
     if tx.first(ALL_ANCHORED, &[], |_| Ok(()))?.is_none() {
         while anchor_batch(tx, now)? > 0 {}

@@ -1,4 +1,4 @@
-//! The handling that all requests under `/v1` add_cors: request id, authentication, rate limit, ETag and headers.
+//! The handling that all requests under `/v1` share: request id, authentication, rate limit, ETag and headers.
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -26,7 +26,7 @@ use crate::{WebState, body};
 #[derive(Default)]
 struct RequestFacts {
     route: Option<&'static str>,
-    standing: Option<RateLimitStatus>,
+    rate_limit: Option<RateLimitStatus>,
     user: Option<base::UserId>,
     /// The allowed methods of the path, for an OPTIONS request.
     allow: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) async fn handle(
     endpoints: &'static [Endpoint],
     request: Request,
 ) -> Response {
-    let began = Instant::now();
+    let started = Instant::now();
     let request_id = web.app.ids.make::<base::kinds::Request>().to_string();
     let method = request.method().clone();
     let if_none_match = request.headers().get(header::IF_NONE_MATCH).cloned();
@@ -65,16 +65,16 @@ pub(crate) async fn handle(
     if let Some(allow) = &facts.allow {
         put(&mut headers, header::ALLOW, allow);
     }
-    if let Some(standing) = &facts.standing {
-        put_rate_limit(&mut headers, standing, web.app.clock.now().as_second());
+    if let Some(rate_limit) = &facts.rate_limit {
+        put_rate_limit(&mut headers, rate_limit, web.app.clock.now().as_second());
     }
     put_cors(&mut headers, &web.settings.cors_origins, origin.as_ref());
     let parts = ResponseParts { method: &method, if_none_match, headers, request_id: &request_id };
     let response = render(&web, parts, answer);
-    let (status, took) = (response.status().as_u16(), began.elapsed());
+    let (status, elapsed) = (response.status().as_u16(), started.elapsed());
     let route = facts.route.unwrap_or("unknown");
-    web.metrics.note(method_label(&method), route, status, took);
-    let microseconds = took.as_micros() as u64;
+    web.metrics.note(method_label(&method), route, status, elapsed);
+    let microseconds = elapsed.as_micros() as u64;
     let user = facts.user.map(tracing::field::display);
     tracing::debug!(request_id, %method, route, status, microseconds, user, "request handled");
     response
@@ -147,10 +147,10 @@ async fn run(
     let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|it| it.0.ip().to_string());
     let caller = authenticate(web, &parts.headers, address.as_deref()).await?;
     facts.user = Some(caller.user);
-    let standing = limits::count_request(&web.app, caller.credential_id()).await?;
-    facts.standing = Some(standing);
-    if !standing.accepted {
-        let retry_after_seconds = standing.reset_seconds.max(1);
+    let rate_limit = limits::count_request(&web.app, caller.credential_id()).await?;
+    facts.rate_limit = Some(rate_limit);
+    if !rate_limit.accepted {
+        let retry_after_seconds = rate_limit.reset_seconds.max(1);
         return Err(Error::Limited { retry_after_seconds, what: "requests" }.into());
     }
     for scope in endpoint.scopes {
@@ -283,8 +283,8 @@ fn matches_tag(header: &HeaderValue, tag: &str) -> bool {
     text.trim() == "*" || text.split(',').any(|it| opaque(it) == opaque(tag))
 }
 
-fn put_rate_limit(headers: &mut HeaderMap, standing: &RateLimitStatus, now_seconds: i64) {
-    let RateLimitStatus { policy, remaining, reset_seconds, .. } = standing;
+fn put_rate_limit(headers: &mut HeaderMap, rate_limit: &RateLimitStatus, now_seconds: i64) {
+    let RateLimitStatus { policy, remaining, reset_seconds, .. } = rate_limit;
     let pairs = [
         (
             "ratelimit-policy",

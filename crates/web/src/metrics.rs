@@ -55,10 +55,10 @@ impl Metrics {
         method: &'static str,
         route: &'static str,
         status: u16,
-        took: Duration,
+        elapsed: Duration,
     ) {
         self.requests.get_or_create(&Labels { method, route, status }).inc();
-        self.seconds.get_or_create(&Route { route }).observe(took.as_secs_f64());
+        self.seconds.get_or_create(&Route { route }).observe(elapsed.as_secs_f64());
     }
 }
 

@@ -23,12 +23,12 @@ fn sender(peer: IpAddr, headers: &HeaderMap, proxies: &[Network]) -> IpAddr {
     let mut sender = peer.to_canonical();
     let lines: Vec<&str> =
         headers.get_all(FORWARDED).iter().filter_map(|it| it.to_str().ok()).collect();
-    for told in lines.iter().rev().flat_map(|it| it.rsplit(',')).map(str::trim) {
+    for text in lines.iter().rev().flat_map(|it| it.rsplit(',')).map(str::trim) {
         if !proxies.iter().any(|it| it.contains(sender)) {
             break;
         }
-        let bare = told.parse().or_else(|_| told.parse::<SocketAddr>().map(|it| it.ip()));
-        match bare {
+        let address = text.parse().or_else(|_| text.parse::<SocketAddr>().map(|it| it.ip()));
+        match address {
             Ok(address) => sender = IpAddr::to_canonical(&address),
             Err(_) => break,
         }

@@ -92,8 +92,8 @@ impl Query {
 
     pub fn instant(&self, name: &str) -> Result<Option<Timestamp>> {
         self.read(name, |text| {
-            let wanted = || "be an instant such as 2026-04-10T08:30:00Z".to_owned();
-            text.parse().map_err(|_| wanted())
+            let requirement = || "be an instant such as 2026-04-10T08:30:00Z".to_owned();
+            text.parse().map_err(|_| requirement())
         })
     }
 
@@ -126,15 +126,15 @@ impl Query {
         read: impl Fn(&str) -> std::result::Result<T, String>,
     ) -> Result<Option<T>> {
         match self.text(name)? {
-            Some(text) => read(text).map(Some).map_err(|wanted| wrong(name, &wanted)),
+            Some(text) => read(text).map(Some).map_err(|requirement| wrong(name, &requirement)),
             None => Ok(None),
         }
     }
 }
 
 /// `limit must be a whole number from 1 to 100`
-fn wrong(name: &str, wanted: &str) -> Error {
-    Error::invalid(name, format!("{name} must {wanted}"))
+fn wrong(name: &str, requirement: &str) -> Error {
+    Error::invalid(name, format!("{name} must {requirement}"))
 }
 
 /// Refuses an undeclared parameter: a filter that is silently ignored would return the wrong rows.
@@ -154,7 +154,7 @@ pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clo
 fn decode(text: &str, name: &str) -> Result<String> {
     match decode_component(text) {
         Ok(text) => Ok(text),
-        Err(wanted) => Err(wrong(name, wanted)),
+        Err(requirement) => Err(wrong(name, requirement)),
     }
 }
 

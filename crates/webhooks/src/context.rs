@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::limiter::DeliveryLimiter;
 use crate::secrets::SecretCipher;
 
-/// Called in the transaction that disables an endpoint on its own account, such as after five days of failures, so that
-/// the layer above can record it there.
+/// Called in the transaction that disables an endpoint automatically, such as after five days of failures, so that the
+/// layer above can record it there.
 pub type OnDisabled = fn(&mut Tx<'_>, &DisabledEndpoint) -> Result<()>;
 
 /// Everything a webhook operation needs; clones share it.

@@ -67,10 +67,10 @@ pub async fn list_failed(
 ) -> Result<Vec<DeliveryDetail>> {
     let first = (EventId::from_bytes([0xff; 16]), EndpointId::from_bytes([0xff; 16]));
     let (event, at) = after.unwrap_or(first);
-    let (all, key) = owner.key_params();
-    let one = all_or_one(endpoint.is_none());
+    let (all_keys, key) = owner.key_params();
+    let all_endpoints = all_or_one(endpoint.is_none());
     let only = endpoint.unwrap_or(EndpointId::from_bytes([0; 16]));
-    let values = params![owner.user, event, at, all, key, one, only, limit as i64];
+    let values = params![owner.user, event, at, all_keys, key, all_endpoints, only, limit as i64];
     Ok(webhooks.db.all(FAILED, values, read).await?)
 }
 

@@ -44,9 +44,9 @@ pub async fn deliver_once(webhooks: &Webhooks) -> Result<usize> {
     Ok(count)
 }
 
-/// Sends until told to stop; requests that are in flight then end and are settled. Deliveries that this process writes
-/// are dispatched by their commit; all others are claimed after a notification, or by polling. `on_step` is called
-/// before each claim.
+/// Sends deliveries until `stop` is set; requests in flight then end and are settled. Deliveries that this process
+/// writes are dispatched by their commit; all others are claimed after a notification, or by polling. `on_step` is
+/// called before each claim.
 pub async fn run(
     webhooks: Webhooks,
     poll_interval: Duration,
@@ -79,7 +79,7 @@ async fn catch_panic(work: impl Future<Output = Result<()>>) -> Result<()> {
     AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(panicked)
 }
 
-/// Where a dispatched delivery ends: with an outcome to settle, or released because it was not sent.
+/// The channels for dispatched deliveries that are finished: with an outcome to settle, or released unsent.
 #[derive(Clone)]
 struct Results {
     settle: mpsc::Sender<Outcome>,
@@ -108,7 +108,7 @@ async fn keep_claiming(
     }
 }
 
-/// Waits until another process says that it wrote something.
+/// Waits for a notification that another process wrote deliveries.
 async fn next_notification(notifications: &mut watch::Receiver<u64>) {
     if notifications.changed().await.is_err() {
         std::future::pending::<()>().await;

@@ -58,7 +58,7 @@ impl From<&Endpoint> for v1::Endpoint {
     }
 }
 
-/// Whose endpoints an operation may see: all of a person's, or those that one of their keys created.
+/// The endpoints that an operation may see: all of a person's, or those that one of their keys created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndpointOwner {
     pub user: UserId,
@@ -90,7 +90,7 @@ pub struct EndpointRef {
     pub id: EndpointId,
 }
 
-/// An endpoint that was disabled by itself, not by its owner.
+/// An endpoint that was disabled automatically, not by its owner.
 #[derive(Debug, Clone, Copy)]
 pub struct DisabledEndpoint {
     pub endpoint: EndpointRef,

@@ -233,12 +233,12 @@ fn scopes_of_active_key(
     now: Timestamp,
 ) -> Result<Scopes> {
     let found = tx.first(ACTIVE_KEY, params![user, key, now], |row| row.get::<String>(0))?;
-    let none = || Error::invalid("key", "choose an active API key");
-    let parsed = Scopes::parse(&found.ok_or_else(none)?);
+    let inactive = || Error::invalid("key", "choose an active API key");
+    let parsed = Scopes::parse(&found.ok_or_else(inactive)?);
     parsed.map_err(|error| Error::invalid("scopes", error.to_string()))
 }
 
-/// Refuses types of events that the key may not see: the endpoint would wait for them in vain.
+/// Refuses types of events that the key may not see: the endpoint would never receive them.
 fn require_scopes(scopes: Scopes, types: &[String]) -> Result<()> {
     for it in types.iter().filter_map(|it| EventType::find(it)) {
         if let Some(scope) = it.scope.filter(|scope| !scopes.has(*scope)) {
@@ -261,7 +261,7 @@ fn check_active_limit(tx: &mut Tx<'_>, user: UserId, key: KeyId) -> Result<()> {
     Err(Error::Conflict { code: Code::EndpointLimitReached, message })
 }
 
-/// Disabled endpoints count here, so that lists stay short.
+/// Refuses one more endpoint if the key has too many. Disabled ones count too, so that lists stay short.
 fn check_total_limit(tx: &mut Tx<'_>, user: UserId, key: KeyId) -> Result<()> {
     let count = tx.first(COUNT, params![user, key], |row| row.get::<i64>(0))?.unwrap_or(0);
     if count < PER_KEY_MAX {

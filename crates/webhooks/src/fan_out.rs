@@ -145,7 +145,7 @@ fn dispatch_on_commit(
     if !webhooks.limiter.is_sending() {
         tx.notify()?;
     }
-    // Even if this process sends nothing yet: it may start, and look for due deliveries, before this commit.
+    // Done even if this process sends nothing yet: it may start, and look for due deliveries, before this commit.
     let limiter = webhooks.limiter.clone();
     tx.on_commit(move || {
         limiter.dispatch(dispatched);

@@ -12,7 +12,7 @@ pub(crate) const ATTEMPTS_MAX: i64 = RETRY_SCHEDULE.len() as i64 + 1;
 /// The status by which a receiver says that it will never accept anything again.
 const GONE: i64 = 410;
 
-/// What came of one attempt.
+/// The outcome of one attempt.
 pub(crate) struct Outcome {
     pub(crate) to: Arc<Destination>,
     pub(crate) event: EventId,

@@ -94,8 +94,8 @@ pub async fn resend(
     webhooks.db.write(write).await
 }
 
-/// Starts to send again what failed at an endpoint since a moment, oldest first. The caller holds the lock on the
-/// person's row, so that an endpoint has one replay at a time.
+/// Starts to resend the deliveries that failed at an endpoint since a moment, oldest first. The caller holds the lock
+/// on the person's row, so that an endpoint has one replay at a time.
 pub fn start(
     webhooks: &Webhooks,
     tx: &mut Tx<'_>,
@@ -159,7 +159,7 @@ struct ClaimedReplay {
     leased_until: i64,
 }
 
-/// Works on replays until told to stop, several concurrently, so that an endpoint that hangs delays no other. `on_step`
+/// Sends replays until `stop` is set, several concurrently, so that an endpoint that hangs delays no other. `on_step`
 /// is called before each search for replays.
 pub async fn run(
     webhooks: Webhooks,

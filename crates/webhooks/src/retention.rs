@@ -15,8 +15,8 @@ const BATCH: i64 = 1_000;
 /// Transactions of one step, enough for a busy installation to keep up.
 const BATCHES_MAX: usize = 200;
 
-/// Deletes what has expired, in batches, and repairs due times after the clock was set back. A background step; returns
-/// how many rows it changed.
+/// Deletes expired payloads, deliveries and attempts in batches, and repairs due times after the clock was set back. A
+/// background step; returns how many rows it changed.
 pub async fn delete_expired_once(webhooks: &Webhooks) -> Result<usize> {
     let mut all = repair_due_times(webhooks).await?;
     for _ in 0..BATCHES_MAX {
@@ -29,7 +29,7 @@ pub async fn delete_expired_once(webhooks: &Webhooks) -> Result<usize> {
     Ok(all)
 }
 
-/// Makes deliveries due that wait for a moment further ahead than any is ever set to: the clock was set back since.
+/// Makes deliveries due whose due time is further ahead than any is ever set to: the clock was set back since.
 async fn repair_due_times(webhooks: &Webhooks) -> Result<usize> {
     let now = webhooks.clock.now().as_microsecond();
     let lease_end = now + LEASE + CLOCK_SKEW_MICROSECONDS;

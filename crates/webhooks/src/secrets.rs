@@ -42,8 +42,8 @@ impl SecretCipher {
         endpoint: EndpointId,
         all: &[(SigningSecret, Timestamp)],
     ) -> Result<Vec<u8>> {
-        // A single one is written without its moment, which has a column of its own, because earlier versions, which
-        // may run beside this one, read it so.
+        // A single secret is stored without its moment, which has a column of its own. Earlier versions, which may run
+        // beside this one, read it that way.
         if let [(only, _)] = all {
             return self.encrypt(entropy, endpoint, only);
         }
@@ -55,7 +55,7 @@ impl SecretCipher {
         self.encrypt_bytes(entropy, endpoint, &plain)
     }
 
-    /// Decrypts replaced secrets. `until` is the moment of a single one, which is stored without it.
+    /// Decrypts replaced secrets. `until` is the moment of a single secret, which is stored without it.
     pub(crate) fn decrypt_previous(
         &self,
         endpoint: EndpointId,
@@ -63,8 +63,8 @@ impl SecretCipher {
         until: Timestamp,
     ) -> Result<Vec<(SigningSecret, Timestamp)>> {
         let plain = self.decrypt_bytes(endpoint, encrypted)?;
-        if let Ok(alone) = <[u8; SECRET]>::try_from(plain.as_slice()) {
-            return Ok(vec![(SigningSecret::new(alone), until)]);
+        if let Ok(single) = <[u8; SECRET]>::try_from(plain.as_slice()) {
+            return Ok(vec![(SigningSecret::new(single), until)]);
         }
         let (entries, rest) = plain.as_chunks::<ENTRY>();
         let read = |entry: &[u8; ENTRY]| {
@@ -130,9 +130,9 @@ mod tests {
             (1..4).map(|it| (SigningSecret::generate(&entropy), until(it))).collect();
         let encrypted = cipher.encrypt_previous(&entropy, one, &all).unwrap();
         assert!(cipher.decrypt_previous(one, &encrypted, until(9)).unwrap() == all);
-        let alone = cipher.encrypt_previous(&entropy, one, &all[..1]).unwrap();
-        assert!(cipher.decrypt(one, &alone).unwrap() == all[0].0);
-        let opened = cipher.decrypt_previous(one, &alone, until(9)).unwrap();
+        let single = cipher.encrypt_previous(&entropy, one, &all[..1]).unwrap();
+        assert!(cipher.decrypt(one, &single).unwrap() == all[0].0);
+        let opened = cipher.decrypt_previous(one, &single, until(9)).unwrap();
         assert!(opened.len() == 1 && opened[0].0 == all[0].0 && opened[0].1 == until(9));
     }
 }

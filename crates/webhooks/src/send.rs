@@ -1,4 +1,4 @@
-//! One attempt: a signed HTTP request to an endpoint, and what the receiver answered.
+//! One attempt: a signed HTTP request to an endpoint, and the receiver's answer.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const LIMITS: Limits = Limits {
 /// Bytes of a receiver's answer that are kept and shown to the owner of the endpoint.
 const RESPONSE_KEPT: usize = 1_024;
 
-/// Sends one delivery and returns what came of it. Nothing is written.
+/// Sends one delivery and returns the outcome. Nothing is written.
 pub(crate) async fn send(webhooks: &Webhooks, delivery: Delivery) -> Outcome {
     let at = webhooks.clock.now();
     let id = delivery.event.to_string();

@@ -30,11 +30,11 @@ pub(crate) async fn settle(webhooks: &Webhooks, outcomes: Vec<Outcome>) -> Resul
 fn settle_in(webhooks: &Webhooks, tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<()> {
     let now = webhooks.clock.now();
     update_endpoints(tx, outcomes, now)?;
-    let nexts: Vec<Option<i64>> =
+    let next_attempts: Vec<Option<i64>> =
         outcomes.iter().map(|it| it.next_attempt_at(&webhooks.entropy, now)).collect();
     let values: Vec<[Param<'_>; 9]> = outcomes
         .iter()
-        .zip(&nexts)
+        .zip(&next_attempts)
         .map(|(it, next)| {
             let (user, endpoint, event) = (it.to.user.into(), it.to.id.into(), it.event.into());
             let (status, attempt) = (it.delivery_status(*next).into(), it.attempt.into());
@@ -45,7 +45,7 @@ fn settle_in(webhooks: &Webhooks, tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Resu
         .collect();
     let changed = tx.execute_each(SETTLE, &values)?;
     let with_count = |count: u64| {
-        let each = outcomes.iter().zip(&nexts).zip(&changed);
+        let each = outcomes.iter().zip(&next_attempts).zip(&changed);
         each.filter(move |it| *it.1 == count).map(|it| (it.0.0, *it.0.1))
     };
     let settled: Vec<(&Outcome, Option<i64>)> = with_count(1).collect();
@@ -62,15 +62,15 @@ fn settle_in(webhooks: &Webhooks, tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Resu
     Ok(())
 }
 
-/// Notes on each endpoint when it last succeeded, or since when it fails. This comes first and in the order of ids: a
+/// Records on each endpoint when it last succeeded, or since when it fails. This comes first and in the order of ids: a
 /// transaction that deletes an endpoint, or settles for it in another process, waits here and not in a deadlock later.
 fn update_endpoints(tx: &mut Tx<'_>, outcomes: &[Outcome], now: Timestamp) -> Result<()> {
     let mut endpoints: BTreeMap<EndpointId, (&Destination, Option<i64>, Option<i64>)> =
         BTreeMap::new();
     for it in outcomes {
         let (_, succeeded, failed) = endpoints.entry(it.to.id).or_insert((&it.to, None, None));
-        let which = if it.is_success { succeeded } else { failed };
-        *which = Some(now.as_microsecond());
+        let last = if it.is_success { succeeded } else { failed };
+        *last = Some(now.as_microsecond());
     }
     let values = endpoints.values().map(|(to, succeeded, failed)| -> [Param<'_>; 4] {
         [to.user.into(), to.id.into(), (*succeeded).into(), (*failed).into()]

@@ -167,10 +167,13 @@ mod tests {
         let nothing = SignedMessage { id: None, timestamp: None, signature: None, body: b"" };
         let now = Timestamp::UNIX_EPOCH;
         assert_eq!(verify(&[], &nothing, now), Err(VerificationError::Missing("webhook-id")));
-        let said = SignedMessage { id: Some("evt_1"), timestamp: Some("soon"), ..nothing };
-        assert_eq!(verify(&[], &said, now), Err(VerificationError::Missing("webhook-signature")));
-        let said = SignedMessage { signature: Some("v1,"), ..said };
-        assert_eq!(verify(&[], &said, now), Err(VerificationError::InvalidTimestamp));
+        let message = SignedMessage { id: Some("evt_1"), timestamp: Some("soon"), ..nothing };
+        assert_eq!(
+            verify(&[], &message, now),
+            Err(VerificationError::Missing("webhook-signature"))
+        );
+        let message = SignedMessage { signature: Some("v1,"), ..message };
+        assert_eq!(verify(&[], &message, now), Err(VerificationError::InvalidTimestamp));
     }
 
     #[test]

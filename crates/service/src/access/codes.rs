@@ -40,9 +40,9 @@ mod tests {
     fn a_code_is_read_back_however_it_is_typed() {
         let code = format([0xff, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(code.len(), 14);
-        let meant = code.replace('-', "");
-        for typed in [code.clone(), code.to_uppercase(), meant.clone(), code.replace('-', " ")] {
-            assert_eq!(parse(&typed), Some(meant.clone()), "{typed}");
+        let expected = code.replace('-', "");
+        for typed in [code.clone(), code.to_uppercase(), expected.clone(), code.replace('-', " ")] {
+            assert_eq!(parse(&typed), Some(expected.clone()), "{typed}");
         }
         assert_eq!(parse("OIl0-1111-1111").as_deref(), Some("011011111111"));
     }

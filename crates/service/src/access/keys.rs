@@ -308,13 +308,13 @@ impl KeyCache {
                 used.at.as_microsecond() - saved.as_microsecond() >= USAGE_MICROSECONDS
             })
         };
-        let mut taken = Vec::new();
+        let mut due_uses = Vec::new();
         for (id, (user, used)) in uses.iter_mut().filter(|(_, (_, used))| due(used)) {
             used.saved_at = Some(used.at);
-            taken.push((*user, *id, used.clone()));
+            due_uses.push((*user, *id, used.clone()));
             used.count = 0;
         }
-        taken
+        due_uses
     }
 }
 

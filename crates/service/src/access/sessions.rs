@@ -206,7 +206,7 @@ pub(crate) async fn require_proof(app: &App, caller: &Caller) -> Result<()> {
     found.map(|_| ()).ok_or_else(unproved)
 }
 
-/// Does the same in a transaction.
+/// Requires a recent proof of identity, as `require_proof` does, in a transaction of the caller.
 pub(crate) fn require_proof_in(tx: &mut Tx<'_>, app: &App, caller: &Caller) -> Result<()> {
     let Credential::Session { id, .. } = caller.credential else { return Ok(()) };
     let now = app.clock.now();

@@ -24,7 +24,7 @@ pub struct User {
 }
 
 base::words!(
-    /// What a person may do in the installation.
+    /// The role of a person in the installation.
     Role {
         /// May invite others. The first person is an admin.
         Admin => "admin",

@@ -109,7 +109,7 @@ impl Action {
         ProposalDetails::parse(&self.details_json)
     }
 
-    /// What is proposed; `None` if the stored JSON is invalid.
+    /// The payload of the proposal; `None` if the stored JSON is invalid.
     pub fn payload(&self) -> Option<ActionPayload> {
         ActionPayload::parse(self.action_type, &self.payload_json)
     }

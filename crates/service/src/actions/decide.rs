@@ -19,7 +19,7 @@ const REASON_LENGTH_MAX: usize = 500;
 const CHANGED: &str =
     "this proposal changed after you opened it; nothing was done. Review it again";
 
-/// What the person saw: the proposal's digest, and the price on the page.
+/// The proposal as the person saw it: its digest, and the price on the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeenProposal {
     pub digest: [u8; 32],
@@ -27,7 +27,7 @@ pub struct SeenProposal {
 }
 
 impl SeenProposal {
-    /// What the page shows at this moment.
+    /// The proposal as the page shows it at this moment.
     pub async fn now(app: &App, action: &Action) -> Result<SeenProposal> {
         let price = match action.payload().and_then(|it| it.order()) {
             Some(order) => quotes::find(app, &order.symbol).await?.map(|it| it.quote.price),

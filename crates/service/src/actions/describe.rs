@@ -173,7 +173,7 @@ fn trade_account(order: &Order, estimate: &Estimate) -> TradeAccount {
     }
 }
 
-/// What happens with a trade while the market is closed; `None` while it is open.
+/// A sentence on what happens with a trade while the market is closed; `None` while it is open.
 pub fn timing_now(app: &App, action: &Action, price: base::Fixed9) -> Option<String> {
     timing(app, &action.payload()?.order()?, price)
 }
@@ -197,7 +197,7 @@ fn timing(app: &App, order: &Order, price: base::Fixed9) -> Option<String> {
     ))
 }
 
-/// The change since the last close, such as "+$2.10 (+1.14 %)".
+/// The change since the last close, such as "+$2.10 (+1.14%)".
 pub fn change_display(priced: &SourcedQuote) -> Option<String> {
     let (price, close) = (priced.quote.price, priced.quote.previous_close?);
     let moved = price.billionths() - close.billionths();
@@ -207,7 +207,7 @@ pub fn change_display(priced: &SourcedQuote) -> Option<String> {
     let percent = base::Percent::of(cents(price)? - cents(close)?, cents(close)?)?;
     let mut text = Vec::new();
     percent.write(&mut text);
-    Some(format!("{sign}{moved_text} ({sign}{} %)", String::from_utf8_lossy(&text)))
+    Some(format!("{sign}{moved_text} ({sign}{}%)", String::from_utf8_lossy(&text)))
 }
 
 pub fn change_direction(priced: &SourcedQuote) -> Option<&'static str> {

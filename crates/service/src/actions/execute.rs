@@ -22,7 +22,7 @@ use crate::{App, Caller, Error, Result, Tx};
 /// How long a trade waits for a price while the market is open.
 const PRICE_TIMEOUT_SECONDS: i64 = 900;
 
-/// What to do with an approved action now.
+/// The next step for an approved action.
 enum Plan {
     Execute(Option<SourcedQuote>),
     /// The market is closed: reserve cash and wait until it opens.
@@ -96,15 +96,15 @@ pub(super) async fn attempt(app: &App, user: UserId, id: ActionId) -> Result<()>
     if action.status != Status::Approved || action.kind().is_executed_by_person() {
         return Ok(());
     }
-    let (mine, whose) = (app.clone(), (user, id));
+    let (mine, key) = (app.clone(), (user, id));
     let outcome = match plan(app, &action).await? {
         Plan::Wait => return Ok(()),
         Plan::Fail(failure) => Err(Stop::Refused(failure)),
         Plan::Queue { opens_at, price } => {
-            app.db.write(move |tx| queue(&mine, tx, whose, opens_at, price)).await
+            app.db.write(move |tx| queue(&mine, tx, key, opens_at, price)).await
         }
         Plan::Execute(priced) => {
-            app.db.write(move |tx| execute(&mine, tx, whose, priced.as_ref())).await
+            app.db.write(move |tx| execute(&mine, tx, key, priced.as_ref())).await
         }
     };
     match outcome {
@@ -112,7 +112,7 @@ pub(super) async fn attempt(app: &App, user: UserId, id: ActionId) -> Result<()>
         // A new transaction, because the one that was refused is rolled back.
         Err(Stop::Refused(failure)) => {
             let mine = app.clone();
-            app.db.write(move |tx| fail(&mine, tx, whose, failure)).await?;
+            app.db.write(move |tx| fail(&mine, tx, key, failure)).await?;
         }
         Err(Stop::Retry(error)) => return Err(error),
     }

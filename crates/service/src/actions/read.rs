@@ -110,7 +110,7 @@ pub async fn list(
         }
         None => ActionId::from_bytes([0xff; 16]),
     };
-    let (whose, own) =
+    let (visible, own) =
         (if caller.limited_to().is_some() { "own" } else { "all" }, caller.credential_id());
     let kind = filter.kind.map(Kind::as_str);
     // An expired action may still be stored as pending.
@@ -120,7 +120,7 @@ pub async fn list(
         other => (other.map(Status::as_str), "any"),
     };
     let limit = page.limit as i64 + 1;
-    let values = params![caller.user, before, status, kind, &own[..], expired, now, limit, whose];
+    let values = params![caller.user, before, status, kind, &own[..], expired, now, limit, visible];
     let mut actions = app.db.all(LIST, values, |row| read(row, now)).await?;
     let more = actions.len() > page.limit;
     actions.truncate(page.limit);

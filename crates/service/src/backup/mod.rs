@@ -46,9 +46,9 @@ pub async fn write<W: Write + Send + 'static>(
 
     // The rows are read on another thread, so the writer is shared with it.
     let shared = Arc::new(Mutex::new((writer, None)));
-    let visiting = shared.clone();
+    let shared_writer = shared.clone();
     let dumped = db.dump(tables, move |table, row| {
-        let mut guard = visiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = shared_writer.lock().unwrap_or_else(PoisonError::into_inner);
         let (writer, failure) = &mut *guard;
         writer.row(table, row).map_err(|error| match error {
             RowError::Read(error) => error,

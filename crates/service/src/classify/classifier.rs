@@ -19,7 +19,7 @@ use super::recompute::Recompute;
 use super::rules::{self, RuleSet};
 use crate::Result;
 
-/// A transaction to classify: what the source says of it, beside its description.
+/// A transaction to classify, as the source gave it. Its description is passed separately.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClassifierInput<'a> {
     /// None for a transaction that is not stored yet.
@@ -30,7 +30,7 @@ pub(crate) struct ClassifierInput<'a> {
     pub(crate) category: Option<Category>,
 }
 
-/// A person's rules, overrides, and what their overrides teach about other transactions.
+/// A person's rules and overrides, and the history that is learned from their overrides.
 pub(crate) struct Classifier {
     rules: RuleSet,
     overrides: HashMap<TransactionId, TransactionOverride>,

@@ -14,7 +14,7 @@ use crate::{App, Error, Result};
 pub(crate) const TRANSACTIONS_MAX: usize = 100;
 const NAME_LENGTH_MAX: usize = 80;
 
-/// A name, a category, or both. What is absent stays as it is.
+/// A name, a category, or both. An absent one stays as it is.
 #[derive(Debug, Clone, Default)]
 pub struct Override {
     pub counterparty: Option<String>,

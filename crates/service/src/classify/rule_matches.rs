@@ -184,7 +184,7 @@ pub(crate) async fn find_hiding_rule(
     Ok(found.and_then(|it| rules.ids.get(it.id as usize).copied()))
 }
 
-// Both read few columns on purpose: the first is answered by one index alone, the second reads very many rows.
+// These two statements read few columns: one index alone answers the first, and the second reads very many rows.
 const OF_MERCHANT: &str = "select id, amount_minor, state from transactions
     where user_id = $1 and account_id = $2 and merchant_key = $3 and state <> 'removed'";
 const NEWEST: &str = "select id, account_id, amount_minor, state, merchant_key, counterparty, category, description

@@ -124,7 +124,7 @@ fn effect_text(sets: &Override, hides: bool) -> String {
     }
 }
 
-/// What a rule matches, for the audit trail: a merchant, or "texts with COFFEE".
+/// The match of a rule, for the audit trail: a merchant, or "texts with COFFEE".
 fn match_text(key: Option<&str>, words: Option<&str>) -> String {
     let of_words = || words.map(|it| format!("texts with {it}"));
     key.map(merchant_name).or_else(of_words).unwrap_or_default()
@@ -174,8 +174,9 @@ pub(crate) fn save(
         holds_from
     ];
     tx.execute(INSERT, values)?;
-    let (of, effect) = (match_text(key.as_deref(), words.as_deref()), effect_text(sets, *hides));
-    let details = format!("Made a rule: {of} is {effect}");
+    let (matched, effect) =
+        (match_text(key.as_deref(), words.as_deref()), effect_text(sets, *hides));
+    let details = format!("Made a rule: {matched} is {effect}");
     audit::note(tx, user, now, Note::new(actor, "rule.create", details).about(id))
 }
 
@@ -289,8 +290,8 @@ pub async fn update(app: &App, caller: &Caller, rule: RuleId, edit: RuleEdit) ->
         }
         let words = words.filter(|_| key.is_none());
         if let Some(account) = edit.account_id {
-            let there = tx.first(ACCOUNT, params![user, account], |row| row.get::<AccountId>(0))?;
-            there.ok_or_else(|| Error::invalid("account_id", "choose one of your accounts"))?;
+            let found = tx.first(ACCOUNT, params![user, account], |row| row.get::<AccountId>(0))?;
+            found.ok_or_else(|| Error::invalid("account_id", "choose one of your accounts"))?;
         }
         let RuleEdit { account_id, direction, sets, hides, .. } = &edit;
         let category = sets.category.map(Category::detailed);
@@ -299,8 +300,8 @@ pub async fn update(app: &App, caller: &Caller, rule: RuleId, edit: RuleEdit) ->
         let values =
             params![user, rule, &words, *account_id, direction, name, category, stored_hides];
         tx.execute(UPDATE, values)?;
-        let of = match_text(key.as_deref(), words.as_deref());
-        let details = format!("Changed a rule: {of} is {}", effect_text(sets, *hides));
+        let matched = match_text(key.as_deref(), words.as_deref());
+        let details = format!("Changed a rule: {matched} is {}", effect_text(sets, *hides));
         audit::note(tx, user, now, Note::new(&caller, "rule.update", details).about(rule))?;
         dirty_queue::mark_all_dirty(tx, user, now)
     };

@@ -161,8 +161,8 @@ impl Reader {
             Rows::Transactions => self.transactions(account.id, cursor.as_deref()).await,
             Rows::Holdings => {
                 let view = View { asset_class: None, sort_by: SortBy::Symbol, descending: false };
-                let held = investments::list(app, caller, Some(account.id), view).await?;
-                let groups = v1::Investments::from(&held).groups;
+                let listed = investments::list(app, caller, Some(account.id), view).await?;
+                let groups = v1::Investments::from(&listed).groups;
                 let holdings = groups.into_iter().flat_map(|it| it.holdings);
                 let row = |holding| HoldingRow {
                     account_id: account.id.to_string(),

@@ -41,7 +41,7 @@ pub async fn get(app: &App, caller: &Caller) -> Result<Analysis> {
     })?))
 }
 
-/// Whether the caller may see only some accounts. Stored figures cover all accounts, so they are not for it.
+/// Whether the caller may see only some accounts. Such a caller gets no stored figures, which cover all accounts.
 pub(crate) fn is_limited(caller: &Caller) -> bool {
     caller.limited_to().is_some()
 }

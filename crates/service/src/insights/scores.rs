@@ -190,12 +190,12 @@ fn explain(scores: &Scores, coverage: &Coverage, currency: base::Currency) -> Ex
 fn step(step: &Step, money: &dyn Fn(i64) -> String) -> String {
     let tenths = |hundredths: i64| format!("{}.{}", hundredths / 100, hundredths % 100 / 10);
     let amount = money(step.amount_minor.unwrap_or(0));
-    let what = match step.kind {
+    let change = match step.kind {
         StepKind::MoreAtHand => format!("Saving {amount} more"),
         StepKind::FewerObligations => format!("Cutting rent and debt payments by {amount} a month"),
         StepKind::FewerBadMonths => "One fewer month with an overdraft or a late fee".to_owned(),
     };
-    format!("{what} would raise your score by {}.", tenths(step.evenkeel_gain.hundredths()))
+    format!("{change} would raise your score by {}.", tenths(step.evenkeel_gain.hundredths()))
 }
 
 fn sentence(missing: &[Missing]) -> String {

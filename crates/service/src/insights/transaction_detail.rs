@@ -82,9 +82,9 @@ pub async fn get(app: &App, caller: &Caller, id: TransactionId) -> Result<Transa
         detail.other_leg = pairs.into_iter().find(|(paired, _)| *paired).map(|(_, leg)| leg);
     } else if !detail.pending {
         detail.candidates = pairs.into_iter().map(|(_, leg)| leg).collect();
-        let around = candidates(app, caller, &accounts, &detail).await?;
+        let possible = candidates(app, caller, &accounts, &detail).await?;
         let known: Vec<TransactionId> = detail.candidates.iter().map(|it| it.id).collect();
-        detail.candidates.extend(around.into_iter().filter(|it| !known.contains(&it.id)));
+        detail.candidates.extend(possible.into_iter().filter(|it| !known.contains(&it.id)));
     }
     if detail.hidden {
         let subject = RuleSubject {

@@ -261,14 +261,14 @@ fn with_progress(mut rows: Vec<GoalRow>, links: &Links) -> Vec<Goal> {
     };
     let is_debt = |row: &GoalRow| row.goal.kind == Kind::DebtPayoff;
     let saving: Vec<usize> = (0..rows.len()).filter(|it| !is_debt(&rows[*it])).collect();
-    let wish = |row: &GoalRow| GoalInput {
+    let input = |row: &GoalRow| GoalInput {
         target_minor: row.goal.target_minor,
         saved_minor: row.saved_minor,
         accounts: counted(row),
     };
-    let shares = allocate(&saving.iter().map(|it| wish(&rows[*it])).collect::<Vec<_>>());
-    for (place, minor) in saving.into_iter().zip(shares) {
-        rows[place].goal.current_minor = minor;
+    let shares = allocate(&saving.iter().map(|it| input(&rows[*it])).collect::<Vec<_>>());
+    for (index, minor) in saving.into_iter().zip(shares) {
+        rows[index].goal.current_minor = minor;
     }
     for row in rows.iter_mut().filter(|it| it.goal.kind == Kind::DebtPayoff) {
         let of_goal = links.of(row.goal.id).iter();

@@ -35,7 +35,7 @@ pub(crate) fn sample_days(first: Date, last: Date) -> Vec<Date> {
     let (from, to) = (days_from_date(first), days_from_date(last));
     let length = to - from;
     let days = (from..=to).map(date_from_days);
-    let kept = |on: &Date| {
+    let is_sampled = |on: &Date| {
         let day = days_from_date(*on);
         day == from
             || length <= DAILY_MAX
@@ -43,7 +43,7 @@ pub(crate) fn sample_days(first: Date, last: Date) -> Vec<Date> {
             || length <= WEEKLY_MAX && (to - day) % 7 == 0
             || length > WEEKLY_MAX && (day == to || *on == on.last_of_month())
     };
-    days.filter(kept).collect()
+    days.filter(is_sampled).collect()
 }
 
 #[cfg(test)]

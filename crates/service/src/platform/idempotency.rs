@@ -68,8 +68,8 @@ pub async fn run(
     run_prepared(app, caller, request, std::future::ready(Ok(())), work, refuse).await
 }
 
-/// Does the same with a step before the transaction, such as a request to another host. That step also runs for the first
-/// request only. It must take less time than the lease.
+/// Does the same as `run`, with a step before the transaction, such as a request to another host. That step also runs
+/// for the first request only. It must take less time than the lease.
 pub async fn run_prepared<T: Send + 'static>(
     app: &App,
     caller: &Caller,

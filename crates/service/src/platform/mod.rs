@@ -1,4 +1,4 @@
-//! What all capabilities use: the audit trail, request limits, cursors, idempotency, readiness and the dirty queue.
+//! Parts that all capabilities use: audit trail, request limits, cursors, idempotency, readiness and the dirty queue.
 
 pub mod anchors;
 pub mod audit;

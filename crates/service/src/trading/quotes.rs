@@ -28,7 +28,7 @@ pub struct Trading {
 }
 
 base::words!(
-    /// What happens with a trade that is approved while the market is closed.
+    /// How to handle a trade that is approved while the market is closed.
     WhenClosed {
         Queue => "queue",
         LastPrice => "last_price",
@@ -135,11 +135,11 @@ pub async fn find_many(
 }
 
 fn sourced(app: &App, quote: Quote, source: &str, now: Timestamp) -> SourcedQuote {
-    let patience = app.trading.market.stale_after_seconds();
+    let stale_after_seconds = app.trading.market.stale_after_seconds();
     // While the market is closed, the last price of the session is the newest possible.
     let session = calendar::last_session(now);
     let expected = session.closes_at.min(now);
-    let is_stale = quote.at < seconds_before(expected, patience);
+    let is_stale = quote.at < seconds_before(expected, stale_after_seconds);
     SourcedQuote { quote, source: source.to_owned(), is_stale }
 }
 

@@ -167,13 +167,13 @@ pub async fn deliver_once(app: &App) -> Result<usize> {
     Ok(dispatch::deliver_once(&app.webhooks).await?)
 }
 
-/// Sends until told to stop; requests that are in flight then end and are settled.
+/// Sends deliveries until `stop` is set; requests in flight then end and are settled.
 pub async fn run(app: App, poll_interval: Duration, stop: watch::Receiver<bool>) {
     let on_step = || app.background.record_step(SEND_LOOP);
     dispatch::run(app.webhooks.clone(), poll_interval, on_step, stop).await;
 }
 
-/// Works on replays until told to stop.
+/// Sends replays until `stop` is set.
 pub async fn run_replays(app: App, poll_interval: Duration, stop: watch::Receiver<bool>) {
     let on_step = || app.background.record_step(REPLAY_LOOP);
     ::webhooks::replay::run(app.webhooks.clone(), poll_interval, on_step, stop).await;
@@ -195,7 +195,7 @@ pub async fn delete_expired_once(app: &App) -> Result<usize> {
     Ok(count + portal::delete_expired(app).await?)
 }
 
-/// Writes the audit entry of an endpoint that was disabled by itself, in the same transaction.
+/// Writes the audit entry of an endpoint that was disabled automatically, in the same transaction.
 pub(crate) fn record_disabled(tx: &mut Tx<'_>, it: &DisabledEndpoint) -> ::webhooks::Result<()> {
     let details = match it.reason {
         DisabledReason::Gone => "Disabled a webhook endpoint: the receiver answered 410 Gone",

@@ -22,7 +22,7 @@ pub async fn resend(
     Ok(replay::resend(&app.webhooks, &owner(caller)?, endpoint, event).await?)
 }
 
-/// Starts to send again what failed at an endpoint since a moment, oldest first.
+/// Starts to resend the deliveries that failed at an endpoint since a moment, oldest first.
 pub fn start(
     app: &App,
     tx: &mut Tx<'_>,

@@ -1,4 +1,4 @@
-//! Linked accounts: which are shown, in what order, and to whom.
+//! Accounts: listing, hiding, renaming, closing and reopening them.
 
 use base::AccountId;
 use base::draft::AccountKind;
@@ -43,7 +43,7 @@ async fn household(world: &World) -> Person {
 }
 
 #[tokio::test]
-async fn accounts_come_by_type_and_then_by_name() {
+async fn accounts_are_listed_by_type_and_then_by_name() {
     let world = World::new().await;
     let robin = household(&world).await;
     let found = accounts::list(&world.app, &robin.caller, OPEN).await.unwrap();
@@ -51,7 +51,7 @@ async fn accounts_come_by_type_and_then_by_name() {
 }
 
 #[tokio::test]
-async fn each_filter_shows_what_it_names() {
+async fn each_filter_lists_the_matching_accounts() {
     let world = World::new().await;
     let robin = household(&world).await;
     let list = async |status, include_hidden| {
@@ -66,7 +66,7 @@ async fn each_filter_shows_what_it_names() {
 }
 
 #[tokio::test]
-async fn what_is_unknown_is_null_and_never_zero() {
+async fn unknown_values_are_null_and_never_zero() {
     let world = World::new().await;
     let robin = world.someone().await;
     robin.import(statement([checking("Everyday")])).await;
@@ -85,7 +85,7 @@ async fn what_is_unknown_is_null_and_never_zero() {
 }
 
 #[tokio::test]
-async fn a_key_sees_its_accounts_and_needs_the_scope() {
+async fn a_key_lists_only_its_accounts_and_needs_the_scope() {
     let world = World::new().await;
     let robin = household(&world).await;
     let accounts = Some(vec![robin.account("Visa").await, robin.account("Secret").await]);
@@ -102,7 +102,7 @@ async fn a_key_sees_its_accounts_and_needs_the_scope() {
 }
 
 #[tokio::test]
-async fn hiding_is_the_persons_own_and_loses_nothing() {
+async fn only_the_owner_hides_an_account_and_unhiding_restores_it() {
     let world = World::new().await;
     let (robin, kim) = (household(&world).await, household(&world).await);
     let visa = robin.account("Visa").await;
@@ -115,7 +115,7 @@ async fn hiding_is_the_persons_own_and_loses_nothing() {
     accounts::set_hidden(&world.app, &robin.caller, visa, true).await.unwrap();
     let hidden = accounts::list(&world.app, &robin.caller, OPEN).await.unwrap();
     assert_eq!(hidden.len(), before.len() - 1);
-    // An import does not bring it back into view.
+    // An import does not unhide it.
     robin.import(statement([card("Visa").balance("2026-03-09T08:00:00Z", 5)])).await;
     assert_eq!(accounts::list(&world.app, &robin.caller, OPEN).await.unwrap().len(), hidden.len());
     accounts::set_hidden(&world.app, &robin.caller, visa, false).await.unwrap();
@@ -124,14 +124,14 @@ async fn hiding_is_the_persons_own_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn one_without_accounts_has_an_empty_list() {
+async fn a_person_without_accounts_has_an_empty_list() {
     let world = World::new().await;
     household(&world).await;
     let kim = world.someone().await;
     assert!(accounts::list(&world.app, &kim.caller, OPEN).await.unwrap().is_empty());
 }
 
-/// What the trail says was done, oldest first.
+/// Actions and details of the audit trail, oldest first.
 async fn trail(world: &World, person: &Person) -> Vec<(String, String)> {
     let mut entries = audit::list(&world.app, &person.caller, None, 100).await.unwrap();
     entries.reverse();
@@ -143,7 +143,7 @@ async fn get(world: &World, person: &Person, id: AccountId) -> Account {
 }
 
 #[tokio::test]
-async fn a_persons_own_name_stays_whatever_the_bank_calls_it() {
+async fn a_custom_account_name_survives_imports_until_it_is_cleared() {
     let world = World::new().await;
     let robin = world.someone().await;
     robin.import(statement([checking("TOTAL CHKG 4821")])).await;
@@ -167,16 +167,16 @@ async fn a_persons_own_name_stays_whatever_the_bank_calls_it() {
     assert!(names[0].contains("\"account_name\":\"Everyday\""), "{names:?}");
     accounts::rename(&world.app, &robin.caller, id, Some(" ")).await.unwrap();
     assert_eq!(get(&world, &robin, id).await.name, "CHECKING PLUS");
-    let wanted = [
+    let expected = [
         "Renamed the account TOTAL CHKG 4821 to Everyday",
         "Renamed the account Everyday to CHECKING PLUS",
     ];
     let trail = trail(&world, &robin).await;
-    assert!(trail.iter().map(|(_, details)| details.as_str()).eq(wanted), "{trail:?}");
+    assert!(trail.iter().map(|(_, details)| details.as_str()).eq(expected), "{trail:?}");
 }
 
 #[tokio::test]
-async fn a_name_fits_on_one_line() {
+async fn an_account_name_is_one_line_of_at_most_80_characters() {
     let world = World::new().await;
     let robin = household(&world).await;
     let id = robin.account("Visa").await;
@@ -188,7 +188,7 @@ async fn a_name_fits_on_one_line() {
 }
 
 #[tokio::test]
-async fn what_a_person_closed_stays_closed_and_keeps_its_history() {
+async fn an_account_closed_by_the_person_stays_closed_and_keeps_its_history() {
     let world = World::new().await;
     let robin = world.someone().await;
     let draft = || {
@@ -204,7 +204,7 @@ async fn what_a_person_closed_stays_closed_and_keeps_its_history() {
     is_conflict(accounts::reopen(&world.app, &robin.caller, id).await);
     accounts::close(&world.app, &robin.caller, id, day("2026-02-15")).await.unwrap();
     is_conflict(accounts::close(&world.app, &robin.caller, id, day("2026-02-16")).await);
-    // The bank knows nothing of it.
+    // The bank still reports the account as open.
     robin.import(statement([draft()])).await;
     let found = get(&world, &robin, id).await;
     assert_eq!((found.closed_on, found.closed_by_person), (Some(day("2026-02-15")), true));
@@ -225,7 +225,7 @@ async fn what_a_person_closed_stays_closed_and_keeps_its_history() {
 }
 
 #[tokio::test]
-async fn what_the_bank_closed_only_the_bank_reopens() {
+async fn an_account_closed_by_the_bank_cannot_be_reopened_by_the_person() {
     let world = World::new().await;
     let robin = household(&world).await;
     let old = robin.account("Old").await;
@@ -233,7 +233,7 @@ async fn what_the_bank_closed_only_the_bank_reopens() {
     is_conflict(accounts::close(&world.app, &robin.caller, old, day("2026-01-01")).await);
     let found = get(&world, &robin, old).await;
     assert_eq!((found.closed_on, found.closed_by_person), (Some(day("2025-06-30")), false));
-    // What both say is what the bank says, until it says otherwise.
+    // If the person and the bank both close an account, the bank's date counts.
     let visa = robin.account("Visa").await;
     accounts::close(&world.app, &robin.caller, visa, day("2026-02-01")).await.unwrap();
     robin.import(statement([card("Visa").closed_on("2026-01-15")])).await;
@@ -242,7 +242,7 @@ async fn what_the_bank_closed_only_the_bank_reopens() {
 }
 
 #[tokio::test]
-async fn only_the_person_names_and_closes_their_accounts() {
+async fn only_the_owner_renames_and_closes_an_account() {
     let world = World::new().await;
     let (robin, kim) = (household(&world).await, household(&world).await);
     let visa = robin.account("Visa").await;

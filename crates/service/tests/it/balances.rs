@@ -26,7 +26,7 @@ fn shown(series: &Series) -> Vec<(Date, i64, Source)> {
 }
 
 #[tokio::test]
-async fn the_last_thirty_days_are_shown_unless_said_otherwise() {
+async fn the_default_range_is_the_last_thirty_days() {
     let world = World::new().await;
     let robin = world.someone().await;
     let account =
@@ -44,13 +44,13 @@ async fn the_last_thirty_days_are_shown_unless_said_otherwise() {
 }
 
 #[tokio::test]
-async fn a_range_that_is_none_or_too_long_is_refused() {
+async fn an_invalid_or_too_long_range_is_refused() {
     let world = World::new().await;
     let robin = world.someone().await;
     robin.import(statement([checking("A").balance("2026-03-09T08:00:00Z", 100)])).await;
     let backwards = list(&world, &robin, "A", range("2026-03-02", "2026-03-01")).await;
     assert_eq!(param(backwards), "start_date");
-    // Until today, when only a start is given.
+    // With only a start, the range ends today.
     let future = Range { start_on: Some(day("2026-03-11")), end_on: None };
     assert_eq!(param(list(&world, &robin, "A", future).await), "start_date");
     let longest = range("2021-03-07", "2026-03-10");
@@ -60,7 +60,7 @@ async fn a_range_that_is_none_or_too_long_is_refused() {
 }
 
 #[tokio::test]
-async fn there_is_no_day_before_the_first_known_one_nor_after_today() {
+async fn the_series_starts_at_the_first_known_day_and_ends_today() {
     let world = World::new().await;
     let robin = world.someone().await;
     robin.import(statement([checking("A").balance("2026-03-09T08:00:00Z", 100)])).await;
@@ -68,13 +68,13 @@ async fn there_is_no_day_before_the_first_known_one_nor_after_today() {
     let expected =
         [(day("2026-03-09"), 100, Source::Reported), (day("2026-03-10"), 100, Source::Carried)];
     assert_eq!(shown(&series), expected);
-    assert_eq!(series.end_on, day("2026-03-20"), "what was asked for is told back");
+    assert_eq!(series.end_on, day("2026-03-20"), "the requested range is returned");
     robin.import(statement([checking("Silent")])).await;
     assert_eq!(list(&world, &robin, "Silent", Range::default()).await.unwrap().days, []);
 }
 
 #[tokio::test]
-async fn days_between_reports_follow_from_the_posted_transactions() {
+async fn balances_between_reports_are_inferred_from_posted_transactions() {
     let world = World::new().await;
     let robin = world.someone().await;
     let account = checking("A")
@@ -99,7 +99,7 @@ async fn days_between_reports_follow_from_the_posted_transactions() {
 }
 
 #[tokio::test]
-async fn a_debt_grows_with_what_is_spent_and_investments_only_repeat_their_reports() {
+async fn spending_increases_a_debt_and_investment_balances_are_carried_forward() {
     let world = World::new().await;
     let robin = world.someone().await;
     let visa =
@@ -126,7 +126,7 @@ async fn a_debt_grows_with_what_is_spent_and_investments_only_repeat_their_repor
 }
 
 #[tokio::test]
-async fn a_closed_account_is_empty_from_its_closing_on() {
+async fn a_closed_account_has_a_zero_balance_from_its_closing_date() {
     let world = World::new().await;
     let robin = world.someone().await;
     let old = checking("Old").past_balance("2026-03-05", 800).closed_on("2026-03-07");
@@ -137,7 +137,7 @@ async fn a_closed_account_is_empty_from_its_closing_on() {
 }
 
 #[tokio::test]
-async fn what_nobody_explains_is_shown_as_such_and_absent_facts_as_null() {
+async fn unexplained_changes_are_shown_and_missing_values_are_null() {
     let world = World::new().await;
     let robin = world.someone().await;
     let mut account = checking("A").past_balance("2026-03-08", 100_000);
@@ -156,7 +156,7 @@ async fn what_nobody_explains_is_shown_as_such_and_absent_facts_as_null() {
 }
 
 #[tokio::test]
-async fn an_account_of_somebody_else_or_out_of_reach_is_not_found() {
+async fn accounts_of_others_and_outside_the_limits_of_a_key_are_not_found() {
     let world = World::new().await;
     let (robin, kim) = (world.someone().await, world.someone().await);
     for person in [&robin, &kim] {
@@ -165,23 +165,23 @@ async fn an_account_of_somebody_else_or_out_of_reach_is_not_found() {
     }
     let (a, b, theirs) =
         (robin.account("A").await, robin.account("B").await, kim.account("A").await);
-    let reach = |caller, id| balances::list(&world.app, caller, id, Range::default());
-    is_not_found(reach(&robin.caller, theirs).await);
-    is_not_found(reach(&robin.caller, base::AccountId::from_bytes([5; 16])).await);
+    let read = |caller, id| balances::list(&world.app, caller, id, Range::default());
+    is_not_found(read(&robin.caller, theirs).await);
+    is_not_found(read(&robin.caller, base::AccountId::from_bytes([5; 16])).await);
     let key = robin.key(NewKey { accounts: Some(vec![a]), ..new_key() }).await;
-    assert!(reach(&key.caller, a).await.is_ok());
-    is_not_found(reach(&key.caller, b).await);
-    // Hiding leaves it out of lists, not out of reach.
+    assert!(read(&key.caller, a).await.is_ok());
+    is_not_found(read(&key.caller, b).await);
+    // A hidden account is left out of lists, but can still be read.
     accounts::set_hidden(&world.app, &robin.caller, b, true).await.unwrap();
-    assert!(reach(&robin.caller, b).await.is_ok());
+    assert!(read(&robin.caller, b).await.is_ok());
     let scopes: Scopes = [Scope::TransactionsRead].into_iter().collect();
     let blind = robin.key(NewKey { scopes, ..new_key() }).await;
-    assert!(matches!(reach(&blind.caller, a).await, Err(Error::Forbidden(Scope::AccountsRead))));
+    assert!(matches!(read(&blind.caller, a).await, Err(Error::Forbidden(Scope::AccountsRead))));
 }
 
-/// The short way to single days, which other parts of the product take, agrees with the whole series.
+/// Other parts of the product compute single days by a shortcut, which must agree with the whole series.
 #[tokio::test]
-async fn a_worth_of_thirty_days_ago_is_what_the_series_says() {
+async fn the_net_worth_change_over_thirty_days_matches_the_series() {
     let world = World::new().await;
     for past in [None, Some("2026-02-01"), Some("2026-02-08"), Some("2026-03-01")] {
         let person = world.someone().await;

@@ -1,4 +1,4 @@
-//! What came in and what was spent, month by month.
+//! Income and spending by month.
 
 use service::ledger::accounts;
 use service::ledger::cash_flow::{self, Flow, Months};
@@ -10,7 +10,7 @@ async fn months(world: &World, person: &Person) -> Months {
 }
 
 #[tokio::test]
-async fn whole_months_make_the_usual_and_this_one_stands_apart() {
+async fn the_average_covers_whole_months_and_excludes_the_current_one() {
     let world = World::new().await;
     let robin = world.someone().await;
     let nothing = months(&world, &robin).await;
@@ -29,12 +29,12 @@ async fn whole_months_make_the_usual_and_this_one_stands_apart() {
     ]);
     robin.import(statement([everyday])).await;
     let found = months(&world, &robin).await;
-    // It begins with the first month in which anything moved.
+    // The first month is the first one with a transaction.
     let starts: Vec<_> = found.past.iter().map(|it| it.start).collect();
     assert_eq!(starts, [day("2026-01-01"), day("2026-02-01")]);
     assert_eq!(found.this.flow, Flow { income_minor: 7, spent_minor: 9 });
-    let usual = Flow { income_minor: 50_000, spent_minor: 20_000 };
-    assert_eq!(found.average(), Some(usual));
+    let average = Flow { income_minor: 50_000, spent_minor: 20_000 };
+    assert_eq!(found.average(), Some(average));
     let id = robin.account("Everyday").await;
     accounts::set_hidden(&world.app, &robin.caller, id, true).await.unwrap();
     assert_eq!(months(&world, &robin).await.past, []);

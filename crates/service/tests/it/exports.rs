@@ -1,4 +1,4 @@
-//! Exports: everything of one person's and nothing of another's, in a file that others can read.
+//! Exports: everything of one person and nothing of another, in a ZIP file that other programs can read.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -33,7 +33,7 @@ async fn exported(app: &App, caller: &Caller) -> Vec<u8> {
     bytes
 }
 
-/// Follows the list at the end of the file, as programs that unpack do, and checks what it says.
+/// Reads the directory at the end of the file, as unpacking programs do, and checks lengths and checksums.
 fn unzip(bytes: &[u8]) -> Files {
     let number = |at: usize, count: usize| {
         bytes[at..at + count].iter().rev().fold(0_usize, |sum, byte| sum << 8 | usize::from(*byte))
@@ -81,14 +81,14 @@ async fn household(world: &World) -> Person {
 }
 
 #[tokio::test]
-async fn an_export_holds_everything_twice_and_says_what_it_is() {
+async fn an_export_has_everything_as_json_and_csv_with_a_readme() {
     let world = World::new().await;
     let robin = household(&world).await;
     let hidden = robin.account("Hidden").await;
     accounts::set_hidden(&world.app, &robin.caller, hidden, true).await.unwrap();
     let key = robin.key(new_key()).await;
-    let word = Override { counterparty: Some("Corner shop".to_owned()), category: None };
-    let rule = NewRule { words: Some("CORNER".to_owned()), sets: word, ..NewRule::default() };
+    let correction = Override { counterparty: Some("Corner shop".to_owned()), category: None };
+    let rule = NewRule { words: Some("CORNER".to_owned()), sets: correction, ..NewRule::default() };
     rules::create(&world.app, &robin.caller, rule).await.unwrap();
     let files = export(&world.app, &robin.caller).await;
 
@@ -116,7 +116,11 @@ async fn an_export_holds_everything_twice_and_says_what_it_is() {
         csv(&files, name);
     }
     assert_eq!(json(&files, "profile")["email"], "robin@example.com");
-    assert_eq!(json(&files, "accounts").as_array().unwrap().len(), 2, "hidden ones too");
+    assert_eq!(
+        json(&files, "accounts").as_array().unwrap().len(),
+        2,
+        "hidden accounts are included"
+    );
     assert_eq!(json(&files, "transactions").as_array().unwrap().len(), 9);
     assert_eq!(csv(&files, "transactions").lines().count(), 10);
     assert_eq!(json(&files, "rules")[0]["words"], "CORNER");
@@ -131,7 +135,7 @@ async fn an_export_holds_everything_twice_and_says_what_it_is() {
 }
 
 #[tokio::test]
-async fn names_in_the_file_stay_in_the_folder_it_is_unpacked_in() {
+async fn file_names_cannot_leave_the_folder_that_the_export_is_unpacked_in() {
     let world = World::new().await;
     let robin = household(&world).await;
     let files = export(&world.app, &robin.caller).await;
@@ -142,7 +146,7 @@ async fn names_in_the_file_stay_in_the_folder_it_is_unpacked_in() {
 }
 
 #[tokio::test]
-async fn bank_text_does_not_become_a_formula() {
+async fn bank_text_does_not_become_a_spreadsheet_formula() {
     let world = World::new().await;
     let robin = household(&world).await;
     let files = export(&world.app, &robin.caller).await;
@@ -155,7 +159,7 @@ async fn bank_text_does_not_become_a_formula() {
 }
 
 #[tokio::test]
-async fn nothing_of_another_person_is_in_it_and_a_key_cannot_ask() {
+async fn an_export_has_nothing_of_another_person_and_a_key_cannot_start_one() {
     let world = World::new().await;
     let robin = household(&world).await;
     let kim = world.person("kim@example.com").await;
@@ -167,12 +171,12 @@ async fn nothing_of_another_person_is_in_it_and_a_key_cannot_ask() {
     let key = robin.key(new_key()).await;
     is_not_found(exports::start(&world.app, &key.caller).await.map(|_| ()));
     let entries = audit::list(&world.app, &robin.caller, None, 10).await.unwrap();
-    let told = entries.iter().filter(|it| it.action == "data.export").count();
-    assert_eq!(told, 1, "only what happened is written down");
+    let count = entries.iter().filter(|it| it.action == "data.export").count();
+    assert_eq!(count, 1, "the refused export is not audited");
 }
 
 #[tokio::test]
-async fn rows_go_on_over_pages_without_a_gap() {
+async fn rows_of_several_pages_are_exported_without_a_gap() {
     let world = World::new().await;
     let robin = world.someone().await;
     let mut account = checking("Busy");
@@ -191,7 +195,7 @@ async fn rows_go_on_over_pages_without_a_gap() {
 }
 
 #[tokio::test]
-async fn the_picture_comes_along() {
+async fn the_profile_image_is_exported() {
     let world = World::new().await;
     let robin = world.someone().await;
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0".to_vec();
@@ -199,8 +203,8 @@ async fn the_picture_comes_along() {
     assert_eq!(export(&world.app, &robin.caller).await["profile_image.png"], png);
 }
 
-/// Rows with only those members that do not depend on who has them and when.
-fn told(files: &Files, name: &str, members: &[&str]) -> Vec<String> {
+/// The given members of all rows, sorted: members that do not depend on the person or the time.
+fn select_members(files: &Files, name: &str, members: &[&str]) -> Vec<String> {
     let rows = json(files, name);
     let pick = |row: &Value| members.iter().map(|it| format!("{it}={} ", row[it])).collect();
     let mut rows: Vec<String> = rows.as_array().unwrap().iter().map(pick).collect();
@@ -248,7 +252,7 @@ const HOLDINGS: &[&str] = &[
 ];
 
 #[tokio::test]
-async fn what_is_exported_can_be_imported_again_with_the_same_result() {
+async fn an_export_can_be_imported_with_the_same_result() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     for statement in Household::new(1, world.app.clock.now()).statements() {
@@ -258,8 +262,8 @@ async fn what_is_exported_can_be_imported_again_with_the_same_result() {
     let bytes = exported(&world.app, &robin.caller).await;
     let kim = world.person("kim@example.com").await;
     let file = files::stage(&world.app, &kim.caller, "all.zip", bytes.clone()).await.unwrap();
-    let taken = files::commit(&world.app, &kim.caller, file).await.unwrap();
-    assert_eq!(taken.rejected, 0);
+    let committed = files::commit(&world.app, &kim.caller, file).await.unwrap();
+    assert_eq!(committed.rejected, 0);
     insights::pipeline::run_all(&world.app).await.unwrap();
     let (one, other) = (unzip(&bytes), export(&world.app, &kim.caller).await);
     for (name, members) in [
@@ -268,12 +272,13 @@ async fn what_is_exported_can_be_imported_again_with_the_same_result() {
         ("investments", HOLDINGS),
         ("balances", &["date", "currency", "balance_current"][..]),
     ] {
-        let (one, other) = (told(&one, name, members), told(&other, name, members));
+        let (one, other) =
+            (select_members(&one, name, members), select_members(&other, name, members));
         let lost: Vec<_> = one.iter().filter(|it| !other.contains(it)).collect();
         assert!(lost.is_empty() && one.len() == other.len(), "{name}: {} {lost:#?}", lost.len());
     }
-    // And whoever has it already gets nothing new by it.
+    // Importing it into the same person changes nothing.
     let file = files::stage(&world.app, &robin.caller, "all.zip", bytes).await.unwrap();
-    let taken = files::commit(&world.app, &robin.caller, file).await.unwrap();
-    assert_eq!((taken.summary.new, taken.summary.changed), (0, 0));
+    let committed = files::commit(&world.app, &robin.caller, file).await.unwrap();
+    assert_eq!((committed.summary.new, committed.summary.changed), (0, 0));
 }

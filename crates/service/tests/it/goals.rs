@@ -1,4 +1,4 @@
-//! Goals: how far along they are, and in what order they are shown.
+//! Goals: their progress, order and visibility.
 
 use ::webhooks::outbox;
 use base::draft::AccountKind;
@@ -37,7 +37,7 @@ fn names(goals: &[Goal]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn goals_come_by_status_then_by_date_with_undated_ones_last() {
+async fn goals_are_listed_by_status_then_by_date_with_undated_ones_last() {
     let world = World::new().await;
     let robin = world.someone().await;
     let dated = |name: &str, status, on: Option<&str>| NewGoal {
@@ -68,7 +68,7 @@ async fn goals_come_by_status_then_by_date_with_undated_ones_last() {
 }
 
 #[tokio::test]
-async fn progress_is_what_linked_accounts_hold_and_debts_take_away() {
+async fn progress_is_the_balance_of_linked_accounts_minus_debts() {
     let world = World::new().await;
     let robin = world.someone().await;
     let at = "2026-03-09T08:00:00Z";
@@ -92,7 +92,7 @@ async fn progress_is_what_linked_accounts_hold_and_debts_take_away() {
 }
 
 #[tokio::test]
-async fn a_debt_goal_counts_what_was_paid_off_since_it_began() {
+async fn a_debt_goal_counts_what_was_paid_off_since_it_was_created() {
     let world = World::new().await;
     let robin = world.someone().await;
     let owed = |at: &str, minor| account("Car loan", AccountKind::Loan, "auto").balance(at, minor);
@@ -104,20 +104,20 @@ async fn a_debt_goal_counts_what_was_paid_off_since_it_began() {
     robin.import(statement([owed("2026-03-05T08:00:00Z", 420_000)])).await;
     assert_eq!(progress().await, 80_000);
     robin.import(statement([owed("2026-03-06T08:00:00Z", 600_000)])).await;
-    assert_eq!(progress().await, 0, "owing more is no progress, and no negative one");
+    assert_eq!(progress().await, 0, "a growing debt is zero progress");
     robin.import(statement([owed("2026-03-07T08:00:00Z", -1_000)])).await;
-    assert_eq!(progress().await, 500_000, "more than all of it cannot be paid off");
+    assert_eq!(progress().await, 500_000, "progress ends when the debt is paid off");
 }
 
 #[tokio::test]
-async fn a_goal_that_makes_no_sense_is_refused_whole() {
+async fn an_invalid_goal_is_refused_and_nothing_is_stored() {
     let world = World::new().await;
     let (robin, kim) = (world.someone().await, world.someone().await);
     kim.import(statement([checking("Savings")])).await;
     let before = world.stored().await;
     let theirs = kim.account("Savings").await;
     let long = "x".repeat(81);
-    for (wrong, at_fault) in [
+    for (wrong, expected_param) in [
         (goal(" ", Kind::Savings), "name"),
         (goal(&long, Kind::Savings), "name"),
         (goal("a\0b", Kind::Savings), "name"),
@@ -131,13 +131,13 @@ async fn a_goal_that_makes_no_sense_is_refused_whole() {
         ),
         (NewGoal { accounts: vec![theirs], ..goal("x", Kind::Custom) }, "accounts"),
     ] {
-        assert_eq!(param(goals::create(&world.app, &robin.caller, wrong).await), at_fault);
+        assert_eq!(param(goals::create(&world.app, &robin.caller, wrong).await), expected_param);
     }
     assert_eq!(world.stored().await, before);
 }
 
 #[tokio::test]
-async fn an_account_named_twice_counts_once() {
+async fn an_account_linked_twice_counts_once() {
     let world = World::new().await;
     let robin = world.someone().await;
     robin.import(statement([checking("A").balance("2026-03-09T08:00:00Z", 700)])).await;
@@ -147,7 +147,7 @@ async fn an_account_named_twice_counts_once() {
 }
 
 #[tokio::test]
-async fn a_limited_key_learns_nothing_of_other_accounts_from_goals() {
+async fn a_limited_key_sees_no_goals_that_are_linked_to_other_accounts() {
     let world = World::new().await;
     let robin = world.someone().await;
     let balance = |name| checking(name).balance("2026-03-09T08:00:00Z", 700);
@@ -164,7 +164,7 @@ async fn a_limited_key_learns_nothing_of_other_accounts_from_goals() {
 }
 
 #[tokio::test]
-async fn a_new_goal_is_told_and_seen_by_its_person_only() {
+async fn a_new_goal_sends_an_event_and_is_visible_to_its_owner_only() {
     let world = World::new().await;
     let (robin, kim) = (world.someone().await, world.someone().await);
     make(&world, &robin, goal("Boat", Kind::Purchase)).await;

@@ -1,4 +1,4 @@
-//! A request sent twice has one effect, and both get its answer.
+//! Idempotency keys: a request sent twice has one effect, and both get the same response.
 
 use std::future::Future;
 use std::panic::resume_unwind;
@@ -31,8 +31,8 @@ fn goal(name: &str) -> NewGoal {
     }
 }
 
-/// What the front door would answer: refusals of the domain are kept, mistakes and trouble are not.
-fn refuse(error: &Error) -> Option<StoredResponse> {
+/// The response to store for an error: conflicts are stored, invalid requests and internal errors are not.
+fn response_for_error(error: &Error) -> Option<StoredResponse> {
     match error {
         Error::Conflict { code, message } => {
             Some(StoredResponse { status: code.status(), body: message.clone() })
@@ -52,7 +52,7 @@ async fn make(
         let id = goals::create_in(&within, tx, &by, &new)?;
         Ok(StoredResponse { status: 201, body: format!("{{\"id\":\"{id}\"}}") })
     };
-    idempotency::run(app, caller, request, work, refuse).await
+    idempotency::run(app, caller, request, work, response_for_error).await
 }
 
 async fn names(app: &App, caller: &Caller) -> Vec<String> {
@@ -68,7 +68,7 @@ fn code(outcome: Result<IdempotentOutcome>) -> Code {
 }
 
 #[tokio::test]
-async fn the_second_time_gets_the_first_answer_and_has_no_effect() {
+async fn a_repeated_request_gets_the_first_response_and_has_no_effect() {
     let world = World::new().await;
     let robin = world.someone().await;
     let first = make(&world.app, &robin.caller, request("a"), "Boat").await.unwrap();
@@ -94,7 +94,7 @@ async fn the_same_key_for_another_request_is_refused() {
 }
 
 #[tokio::test]
-async fn a_key_is_its_own_in_every_scope_and_for_every_credential() {
+async fn keys_are_separate_for_each_scope_and_credential() {
     let world = World::new().await;
     let (robin, kim) = (world.someone().await, world.someone().await);
     let (one, two) = (robin.key(new_key()).await, robin.key(new_key()).await);
@@ -113,28 +113,28 @@ async fn a_key_is_its_own_in_every_scope_and_for_every_credential() {
     assert_eq!(names(&world.app, &kim.caller).await.len(), 1);
 }
 
-/// Starts a request, and holds it right after its claim is written.
+/// Starts a request, and pauses it right after its claim is written.
 async fn claimed<'f>(
     app: &App,
     key: &str,
     running: impl Future<Output = Result<IdempotentOutcome>> + 'f,
 ) -> Pin<Box<dyn Future<Output = Result<IdempotentOutcome>> + 'f>> {
-    // A connection that is surely idle: to open one would take more than the single step given below.
+    // Makes sure that a connection is idle: opening one would take more than the single poll below.
     app.db.write(|_| Ok::<_, Error>(())).await.unwrap();
     let mut running = Box::pin(running);
     let mut context = Context::from_waker(Waker::noop());
-    // The one writer of SQLite is kept busy meanwhile: a thread that is put aside between asking and looking would
-    // otherwise find its claim written, and go on.
-    let (let_go, held) = std::sync::mpsc::channel::<()>();
+    // The only writer of SQLite is kept busy meanwhile: a thread that is preempted between sending the claim and
+    // polling it would otherwise find it written, and go on.
+    let (release, released) = std::sync::mpsc::channel::<()>();
     let mut busy = Box::pin(app.db.write(move |_| {
-        let _ = held.recv();
+        let _ = released.recv();
         Ok::<_, Error>(())
     }));
     if app.db.engine() == db::Engine::Sqlite {
         assert!(busy.as_mut().poll(&mut context).is_pending());
     }
     assert!(running.as_mut().poll(&mut context).is_pending());
-    drop(let_go);
+    drop(release);
     busy.await.unwrap();
     let lease = app.clock.now().as_microsecond() + 60_000_000;
     let sql = "select leased_until from idempotency_keys
@@ -149,7 +149,7 @@ async fn claimed<'f>(
 }
 
 #[tokio::test]
-async fn while_one_runs_the_others_are_told_to_wait() {
+async fn a_repeated_request_is_refused_while_the_first_is_running() {
     let world = World::new().await;
     let robin = world.someone().await;
     let (started, begun) = tokio::sync::oneshot::channel();
@@ -159,8 +159,8 @@ async fn while_one_runs_the_others_are_told_to_wait() {
         wait.recv().unwrap();
         Ok(StoredResponse { status: 201, body: "done".to_owned() })
     };
-    // On SQLite a second transaction waits for the first, so the claim alone is looked at there.
-    let first = idempotency::run(&world.app, &robin.caller, request("a"), work, refuse);
+    // On SQLite a second transaction waits for the first, so there the second request gets the stored response.
+    let first = idempotency::run(&world.app, &robin.caller, request("a"), work, response_for_error);
     let second = async {
         begun.await.unwrap();
         let second = make(&world.app, &robin.caller, request("a"), "Boat");
@@ -178,7 +178,7 @@ async fn while_one_runs_the_others_are_told_to_wait() {
 }
 
 #[tokio::test]
-async fn twenty_at_once_have_one_effect() {
+async fn twenty_concurrent_requests_have_one_effect() {
     let world = World::new().await;
     let robin = world.someone().await;
     let other_process = world.other_process().await;
@@ -221,11 +221,11 @@ async fn a_claim_of_a_process_that_died_ends_with_its_lease() {
 }
 
 #[tokio::test]
-async fn a_process_that_was_only_slow_does_not_do_it_again_after_its_lease() {
+async fn a_slow_process_does_not_repeat_the_work_after_its_lease() {
     let world = World::new().await;
     let robin = world.someone().await;
     let make = |key, name| make(&world.app, &robin.caller, request(key), name);
-    // With a request that would succeed and with one that is a mistake, before and after the other one is done.
+    // The slow request is valid or invalid, and continues before or after the other one is done.
     for (key, name, is_done) in [("a", "Boat", true), ("b", "Boat", false), ("c", "", false)] {
         let slow = claimed(&world.app, key, make(key, name)).await;
         world.advance_seconds(60);
@@ -246,7 +246,7 @@ async fn a_process_that_was_only_slow_does_not_do_it_again_after_its_lease() {
 }
 
 #[tokio::test]
-async fn what_the_domain_refused_is_kept_and_leaves_no_trace() {
+async fn a_conflict_is_stored_and_its_changes_are_rolled_back() {
     let world = World::new().await;
     let robin = world.someone().await;
     for replayed in [false, true] {
@@ -257,7 +257,9 @@ async fn what_the_domain_refused_is_kept_and_leaves_no_trace() {
             Err(Error::Conflict { code: Code::Conflict, message })
         };
         let outcome =
-            idempotency::run(&world.app, &robin.caller, request("a"), work, refuse).await.unwrap();
+            idempotency::run(&world.app, &robin.caller, request("a"), work, response_for_error)
+                .await
+                .unwrap();
         let answer = StoredResponse { status: 409, body: "not now".to_owned() };
         assert_eq!(outcome, IdempotentOutcome { response: answer, replayed });
     }
@@ -265,20 +267,21 @@ async fn what_the_domain_refused_is_kept_and_leaves_no_trace() {
 }
 
 #[tokio::test]
-async fn mistakes_and_trouble_are_not_kept() {
+async fn invalid_requests_and_internal_errors_are_not_stored() {
     let world = World::new().await;
     let robin = world.someone().await;
     assert_eq!(param(make(&world.app, &robin.caller, request("a"), "").await), "name");
     let panics =
         |_: &mut db::Tx<'_>| -> Result<StoredResponse> { resume_unwind(Box::new("meant")) };
-    let trouble = idempotency::run(&world.app, &robin.caller, request("a"), panics, refuse).await;
-    assert!(matches!(trouble, Err(Error::Internal(_))), "{trouble:?}");
+    let failed =
+        idempotency::run(&world.app, &robin.caller, request("a"), panics, response_for_error).await;
+    assert!(matches!(failed, Err(Error::Internal(_))), "{failed:?}");
     assert!(world.stored().await["idempotency_keys"].is_empty());
     assert!(!make(&world.app, &robin.caller, request("a"), "Boat").await.unwrap().replayed);
 }
 
 #[tokio::test]
-async fn answers_are_kept_for_a_day() {
+async fn responses_are_kept_for_a_day() {
     let world = World::new().await;
     let robin = world.someone().await;
     make(&world.app, &robin.caller, request("a"), "Boat").await.unwrap();

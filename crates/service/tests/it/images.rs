@@ -1,4 +1,4 @@
-//! Profile images: small pictures, at an address that nobody can guess.
+//! Profile images: small images, at an address that cannot be guessed.
 
 use service::access::images::{self, Image, MediaType};
 use service::access::users;
@@ -16,7 +16,7 @@ fn address(path: &str) -> &str {
 }
 
 #[tokio::test]
-async fn a_picture_is_found_by_its_address_until_another_takes_its_place() {
+async fn an_image_is_found_by_its_address_until_it_is_replaced() {
     let world = World::new().await;
     let (robin, kim) = (world.someone().await, world.someone().await);
     let first = images::set(&world.app, &robin.caller, png(10, 10)).await.unwrap();
@@ -27,7 +27,7 @@ async fn a_picture_is_found_by_its_address_until_another_takes_its_place() {
     assert_eq!(user.image.as_deref(), Some(first.as_str()));
 
     let second = images::set(&world.app, &robin.caller, png(30, 30)).await.unwrap();
-    assert_ne!(first, second, "caches may keep the first for ever");
+    assert_ne!(first, second, "caches may keep the first image forever");
     assert_eq!(images::find(&world.app, address(&first)).await.unwrap(), None);
     images::remove(&world.app, &robin.caller).await.unwrap();
     assert_eq!(images::find(&world.app, address(&second)).await.unwrap(), None);
@@ -37,7 +37,7 @@ async fn a_picture_is_found_by_its_address_until_another_takes_its_place() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_or_no_picture_is_refused() {
+async fn a_file_that_is_too_large_or_not_an_image_is_refused() {
     let world = World::new().await;
     let robin = world.someone().await;
     let mut heavy = png(10, 10);
@@ -53,7 +53,7 @@ async fn what_is_too_large_or_no_picture_is_refused() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_none_leads_nowhere_and_a_key_changes_no_picture() {
+async fn an_invalid_address_is_not_found_and_a_key_cannot_change_the_image() {
     let world = World::new().await;
     let robin = world.someone().await;
     images::set(&world.app, &robin.caller, png(10, 10)).await.unwrap();

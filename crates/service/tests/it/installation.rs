@@ -18,7 +18,7 @@ async fn the_first_key_is_kept_and_another_is_refused() {
 }
 
 #[tokio::test]
-async fn of_two_that_come_first_at_once_one_wins() {
+async fn of_two_concurrent_first_claims_one_succeeds() {
     let world = World::new().await;
     let (ours, other) = (Key::generate(&Entropy::seeded(1)), Key::generate(&Entropy::seeded(2)));
     let other_process = world.other_process().await;
@@ -37,7 +37,7 @@ async fn the_key_itself_is_not_in_the_database() {
 }
 
 #[test]
-fn a_key_survives_its_text_and_nothing_else_is_one() {
+fn a_key_round_trips_through_its_text_and_other_text_is_refused() {
     let key = Key::generate(&Entropy::seeded(4));
     let text = key.to_hex();
     assert_eq!(Key::parse(&format!(" {text}\n")).unwrap().to_hex(), text);

@@ -1,4 +1,4 @@
-//! Investments over all accounts: which count, in what order, in which currency.
+//! Investments over all accounts: which accounts count, the order of holdings, and the currency of totals.
 
 use base::AccountId;
 use base::draft::{AssetClass, Statement};
@@ -28,7 +28,8 @@ fn symbols(investments: &Investments) -> Vec<String> {
     all.map(|it| it.symbol.clone().unwrap_or_else(|| it.name.clone())).collect()
 }
 
-/// Worth 300.00, 1,000.00 and unknown; the one of unknown cost has no gain.
+/// Equities worth 300.00, 1,000.00 and an unknown amount, and bonds worth 725.00. Positions of unknown cost have no
+/// gain.
 async fn household(world: &World) -> Person {
     let robin = world.someone().await;
     let positions = [
@@ -42,7 +43,7 @@ async fn household(world: &World) -> Person {
 }
 
 #[tokio::test]
-async fn unknown_is_null_and_left_out_of_both_sides_of_a_gain() {
+async fn unknown_values_are_null_and_left_out_of_both_sides_of_a_gain() {
     let world = World::new().await;
     let robin = household(&world).await;
     let found = list(&world, &robin, None, View::default()).await;
@@ -58,25 +59,25 @@ async fn unknown_is_null_and_left_out_of_both_sides_of_a_gain() {
     assert_eq!((text(&odd.current_value), text(&odd.percent_of_account)), (None, None));
     let total = &shown.account_total;
     assert_eq!(text(&total.current_value).as_deref(), Some("2025.00"));
-    // Bought for 200.00 and 800.00, worth 300.00 and 725.00; the others do not take part.
+    // Bought for 200.00 and 800.00, worth 300.00 and 725.00; the others are left out.
     assert_eq!(text(&total.cost_basis_total).as_deref(), Some("1000.00"));
     assert_eq!(text(&total.total_gain_loss).as_deref(), Some("25.00"));
     assert_eq!(text(&total.total_gain_loss_percent).as_deref(), Some("2.50"));
 }
 
 #[tokio::test]
-async fn every_order_has_its_unknowns_last_both_ways() {
+async fn unknown_values_are_sorted_last_in_both_directions() {
     let world = World::new().await;
     let robin = household(&world).await;
-    let of = async |word: &str, descending| {
+    let sorted = async |column: &str, descending| {
         let view = View {
             asset_class: Some(AssetClass::Equity),
-            sort_by: parse_sort(word).unwrap(),
+            sort_by: parse_sort(column).unwrap(),
             descending,
         };
         symbols(&list(&world, &robin, None, view).await)
     };
-    for (word, falling) in [
+    for (column, expected) in [
         ("symbol", ["VTI", "ODD", "AAPL"]),
         ("last_price", ["VTI", "AAPL", "ODD"]),
         ("current_value", ["VTI", "AAPL", "ODD"]),
@@ -85,21 +86,21 @@ async fn every_order_has_its_unknowns_last_both_ways() {
         ("total_gain_loss", ["AAPL", "ODD", "VTI"]),
         ("cost_basis_total", ["AAPL", "ODD", "VTI"]),
     ] {
-        assert_eq!(of(word, true).await, falling, "{word}");
+        assert_eq!(sorted(column, true).await, expected, "{column}");
     }
-    assert_eq!(of("current_value", false).await, ["AAPL", "VTI", "ODD"]);
-    assert_eq!(of("day_change", false).await, ["VTI", "AAPL", "ODD"]);
+    assert_eq!(sorted("current_value", false).await, ["AAPL", "VTI", "ODD"]);
+    assert_eq!(sorted("day_change", false).await, ["VTI", "AAPL", "ODD"]);
     assert_eq!(param(parse_sort("name")), "sort_by");
 }
 
 #[tokio::test]
-async fn a_class_narrows_what_is_shown_and_not_the_total() {
+async fn a_filter_by_asset_class_does_not_change_the_total() {
     let world = World::new().await;
     let robin = household(&world).await;
     let all = list(&world, &robin, None, View::default()).await;
     let classes: Vec<&str> =
         all.portfolio.groups.iter().map(|it| it.asset_class.as_str()).collect();
-    assert_eq!(classes, ["equity", "fixed_income"], "the one worth most comes first");
+    assert_eq!(classes, ["equity", "fixed_income"], "the class with the highest value comes first");
     let view = View { asset_class: Some(AssetClass::FixedIncome), ..View::default() };
     let bonds = list(&world, &robin, None, view).await;
     assert_eq!(symbols(&bonds), ["BND"]);
@@ -109,7 +110,7 @@ async fn a_class_narrows_what_is_shown_and_not_the_total() {
 }
 
 #[tokio::test]
-async fn only_open_visible_investment_accounts_count_unless_one_is_named() {
+async fn only_open_visible_investment_accounts_count_unless_one_is_requested() {
     let world = World::new().await;
     let robin = world.someone().await;
     let holding = |symbol: &str| [position(symbol, "1").priced("100", "100")];
@@ -137,7 +138,7 @@ async fn only_open_visible_investment_accounts_count_unless_one_is_named() {
 }
 
 #[tokio::test]
-async fn what_the_balance_holds_beyond_the_positions_is_a_row_of_its_own() {
+async fn the_balance_beyond_the_positions_is_a_separate_row() {
     let world = World::new().await;
     let robin = world.someone().await;
     let account = brokerage("Broker")
@@ -150,7 +151,7 @@ async fn what_the_balance_holds_beyond_the_positions_is_a_row_of_its_own() {
 }
 
 #[tokio::test]
-async fn totals_are_in_the_persons_currency_by_the_latest_rate() {
+async fn totals_are_in_the_base_currency_at_the_latest_rate() {
     let world = World::new().await;
     let robin = world.someone().await;
     let mut foreign = position("ASML", "1").priced("600", "600");
@@ -167,26 +168,26 @@ async fn totals_are_in_the_persons_currency_by_the_latest_rate() {
     robin.import(Statement { rates, ..statement([account]) }).await;
     let found = list(&world, &robin, None, View::default()).await;
     assert_eq!(found.base_currency, base::Currency::USD);
-    // There is no rate for francs, so they are shown and not summed.
+    // There is no rate for francs, so the holding is shown but not included in the total.
     assert_eq!(symbols(&found), ["ASML", "VTI", "NOVN"]);
     assert_eq!(found.portfolio.account_total.current_value_minor, Some(76_000));
 }
 
 #[tokio::test]
-async fn others_see_nothing_of_it() {
+async fn investments_are_hidden_from_other_people_and_keys_without_access() {
     let world = World::new().await;
     let (robin, kim) = (household(&world).await, world.someone().await);
     let broker = robin.account("Broker").await;
-    let reach = |caller, account| investments::list(&world.app, caller, account, View::default());
+    let read = |caller, account| investments::list(&world.app, caller, account, View::default());
     let found = list(&world, &kim, None, View::default()).await;
     assert!(found.portfolio.groups.is_empty());
-    assert!(matches!(reach(&kim.caller, Some(broker)).await, Err(Error::NotFound(_))));
+    assert!(matches!(read(&kim.caller, Some(broker)).await, Err(Error::NotFound(_))));
     let limited = robin.key(NewKey { accounts: Some(vec![]), ..new_key() }).await;
-    assert!(reach(&limited.caller, None).await.unwrap().portfolio.groups.is_empty());
-    is_not_found(reach(&limited.caller, Some(broker)).await.map(|_| ()));
+    assert!(read(&limited.caller, None).await.unwrap().portfolio.groups.is_empty());
+    is_not_found(read(&limited.caller, Some(broker)).await.map(|_| ()));
     let scopes: Scopes = [Scope::AccountsRead].into_iter().collect();
     let blind = robin.key(NewKey { scopes, ..new_key() }).await;
-    let refused = reach(&blind.caller, None).await;
+    let refused = read(&blind.caller, None).await;
     assert!(matches!(refused, Err(Error::Forbidden(Scope::InvestmentsRead))));
     assert_eq!(View::default().sort_by, SortBy::CurrentValue);
 }

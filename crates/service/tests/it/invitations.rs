@@ -10,36 +10,36 @@ use testkit::World;
 use crate::{is_not_found, param, signed_in, trail, with_password};
 
 #[tokio::test]
-async fn an_invitation_lets_one_person_in_once() {
+async fn an_invitation_can_be_accepted_once() {
     let world = World::new().await;
     let (_, admin) = signed_in(&world, "robin@example.com").await;
     let app = &world.app;
     let named = Some("kim@example.com");
     let (made, token) = invitations::create(app, &admin, named).await.unwrap();
     assert_eq!(invitations::find(app, &token).await.unwrap().unwrap().id, made.id);
-    let enter = async |token: &str, email: &str| {
+    let accept = async |token: &str, email: &str| {
         let from = Visit { address: Some("192.0.2.1".to_owned()), ..Visit::default() };
         sign_ins::accept_invitation(app, token, with_password(email), from).await
     };
-    let entered = enter(&token, "Kim@example.com").await.unwrap();
-    let RegistrationOutcome::SignedIn { session } = entered else { panic!("{entered:?}") };
+    let accepted = accept(&token, "Kim@example.com").await.unwrap();
+    let RegistrationOutcome::SignedIn { session } = accepted else { panic!("{accepted:?}") };
     let (session, kim) = sessions::find(app, &session, None).await.unwrap().unwrap();
     assert_eq!(session.method.as_str(), "invitation");
     let user = service::access::users::get(app, &kim).await.unwrap();
     assert_eq!((user.email.as_str(), user.role), ("kim@example.com", Role::Member));
     assert!(invitations::find(app, &token).await.unwrap().is_none());
-    is_not_found(enter(&token, "alex@example.com").await);
+    is_not_found(accept(&token, "alex@example.com").await);
     assert!(invitations::list(app, &admin).await.unwrap()[0].used_at.is_some());
     assert_eq!(trail(&world, &admin).await[..2], ["invitation.accept", "invitation.create"]);
     for bad in ["", "eki_", &token.replace("eki_", "eks_"), "x"] {
         assert!(invitations::find(app, bad).await.unwrap().is_none());
-        is_not_found(enter(bad, "alex@example.com").await);
+        is_not_found(accept(bad, "alex@example.com").await);
     }
     assert!(!format!("{:?}", world.stored().await).contains(&token));
 }
 
 #[tokio::test]
-async fn an_invitation_for_anyone_does_not_tell_which_addresses_have_an_account() {
+async fn an_invitation_for_anyone_does_not_reveal_which_addresses_have_an_account() {
     let world = World::new().await;
     let (robin, admin) = signed_in(&world, "robin@example.com").await;
     let app = &world.app;
@@ -51,7 +51,7 @@ async fn an_invitation_for_anyone_does_not_tell_which_addresses_have_an_account(
         };
         let arrived = sign_ins::accept_invitation(app, &token, new, Visit::default()).await;
         assert_eq!(arrived.unwrap(), RegistrationOutcome::SignInNext, "{email}");
-        // It is used up either way, so that one link asks about one address.
+        // The invitation is used up either way, so that one link cannot probe several addresses.
         assert!(invitations::find(app, &token).await.unwrap().is_none(), "{email}");
         assert_eq!(service::access::users::list(app, 10).await.unwrap().len(), people, "{email}");
     }
@@ -61,18 +61,18 @@ async fn an_invitation_for_anyone_does_not_tell_which_addresses_have_an_account(
 }
 
 #[tokio::test]
-async fn two_who_bring_one_link_at_once_are_one_too_many() {
+async fn of_two_concurrent_uses_of_an_invitation_one_succeeds() {
     let world = World::new().await;
     let (_, admin) = signed_in(&world, "robin@example.com").await;
     let other_process = world.other_process().await;
     let (_, token) = invitations::create(&world.app, &admin, None).await.unwrap();
-    let enter = async |app: &service::App, email: &str| {
+    let accept = async |app: &service::App, email: &str| {
         let from = Visit::default();
         sign_ins::accept_invitation(app, &token, with_password(email), from).await
     };
     let (one, two) = tokio::join!(
-        enter(&world.app, "kim@example.com"),
-        enter(&other_process, "alex@example.com")
+        accept(&world.app, "kim@example.com"),
+        accept(&other_process, "alex@example.com")
     );
     assert!(one.is_ok() != two.is_ok(), "{one:?} {two:?}");
     assert_eq!(service::access::users::list(&world.app, 10).await.unwrap().len(), 2);
@@ -87,17 +87,17 @@ async fn an_invitation_for_one_address_is_for_that_address_only() {
     assert_eq!(param(taken), "email");
     assert_eq!(param(invitations::create(app, &admin, Some("kim")).await), "email");
     let (_, token) = invitations::create(app, &admin, Some(" Kim@Example.com ")).await.unwrap();
-    let enter = async |email: &str| {
+    let accept = async |email: &str| {
         let from = Visit::default();
         sign_ins::accept_invitation(app, &token, with_password(email), from).await
     };
-    assert_eq!(param(enter("alex@example.com").await), "email");
+    assert_eq!(param(accept("alex@example.com").await), "email");
     assert_eq!(service::access::users::list(app, 10).await.unwrap().len(), 1);
-    enter("kim@example.com").await.unwrap();
+    accept("kim@example.com").await.unwrap();
 }
 
 #[tokio::test]
-async fn an_invitation_ends_after_a_week_or_when_it_is_withdrawn() {
+async fn an_invitation_expires_after_a_week_or_is_withdrawn() {
     let world = World::new().await;
     let (_, admin) = signed_in(&world, "robin@example.com").await;
     let app = &world.app;
@@ -124,7 +124,7 @@ async fn an_invitation_ends_after_a_week_or_when_it_is_withdrawn() {
 }
 
 #[tokio::test]
-async fn only_an_admin_sees_invitations() {
+async fn only_an_admin_manages_invitations() {
     let world = World::new().await;
     let (_, admin) = signed_in(&world, "robin@example.com").await;
     let (_, kim) = signed_in(&world, "kim@example.com").await;
@@ -138,7 +138,7 @@ async fn only_an_admin_sees_invitations() {
 }
 
 #[tokio::test]
-async fn open_invitations_have_an_end() {
+async fn the_number_of_open_invitations_is_limited() {
     let world = World::new().await;
     let (_, admin) = signed_in(&world, "robin@example.com").await;
     for _ in 0..100 {

@@ -1,4 +1,4 @@
-//! API keys: shown once, kept as a hash, ended at once.
+//! API keys: shown once, stored as a hash, and revoked immediately.
 
 use service::access::keys::{self, NewKey};
 use service::platform::audit;
@@ -12,13 +12,13 @@ use crate::{is_not_found, param};
 
 fn refusal<T: std::fmt::Debug>(outcome: Result<T, Error>) -> &'static str {
     match outcome {
-        Err(Error::Unauthenticated(why)) => why,
+        Err(Error::Unauthenticated(reason)) => reason,
         other => panic!("not refused: {other:?}"),
     }
 }
 
 #[tokio::test]
-async fn a_key_names_its_person_and_what_it_may_do() {
+async fn a_key_identifies_its_person_and_scopes() {
     let world = World::new().await;
     let robin = world.someone().await;
     let scopes: Scopes = [Scope::AccountsRead, Scope::PaperTrade].into_iter().collect();
@@ -37,13 +37,13 @@ async fn a_key_names_its_person_and_what_it_may_do() {
 }
 
 #[tokio::test]
-async fn the_secret_is_nowhere_in_the_database_and_only_its_hash_is() {
+async fn only_the_hash_of_a_secret_is_stored() {
     let world = World::new().await;
     let key = world.someone().await.key(new_key()).await;
     let stored = format!("{:?}", world.stored().await);
     assert!(stored.contains(&hex(&Sha256::digest(&key.secret))));
     let (random, checksum) = key.secret.split_at(35);
-    // All of it, and each part that would help to guess it; the last four letters are the hint.
+    // Neither the whole secret nor a part that would help to guess it is stored; the last characters are the hint.
     for part in [&key.secret, &key.secret[3..], &random[3..20], &random[20..], &checksum[..4]] {
         assert!(!stored.contains(part) && !stored.contains(&hex(part.as_bytes())), "{part}");
     }
@@ -51,7 +51,7 @@ async fn the_secret_is_nowhere_in_the_database_and_only_its_hash_is() {
 }
 
 #[tokio::test]
-async fn a_token_with_a_bad_checksum_is_told_from_an_unknown_one() {
+async fn a_token_with_a_bad_checksum_is_malformed() {
     let world = World::new().await;
     let key = world.someone().await.key(new_key()).await;
     let mut wrong = key.secret.clone();
@@ -59,8 +59,8 @@ async fn a_token_with_a_bad_checksum_is_told_from_an_unknown_one() {
     wrong.push(if last == Some('0') { '1' } else { '0' });
     let unknown = "ek_00000000000000000000000000000000";
     for bad in ["", "Bearer", &wrong, &key.secret[..40], unknown, &key.secret.to_lowercase()] {
-        let why = refusal(keys::authenticate(&world.app, bad, None).await);
-        assert_eq!(why, "the token is malformed", "{bad}");
+        let reason = refusal(keys::authenticate(&world.app, bad, None).await);
+        assert_eq!(reason, "the token is malformed", "{bad}");
     }
 }
 
@@ -69,12 +69,12 @@ async fn a_well_formed_key_of_another_installation_is_unknown() {
     let (world, other) = (World::new().await, World::new().await);
     let _ = other.app.entropy.bytes::<1>();
     let foreign = other.someone().await.key(new_key()).await;
-    let why = refusal(keys::authenticate(&world.app, &foreign.secret, None).await);
-    assert_eq!(why, "the token is unknown or was revoked");
+    let reason = refusal(keys::authenticate(&world.app, &foreign.secret, None).await);
+    assert_eq!(reason, "the token is unknown or was revoked");
 }
 
 #[tokio::test]
-async fn a_key_ends_at_its_moment_even_while_it_is_remembered() {
+async fn a_key_expires_on_time_even_while_it_is_cached() {
     let world = World::new().await;
     let robin = world.someone().await;
     let expires_at = Some(at("2026-03-10T12:00:00.2Z"));
@@ -82,22 +82,22 @@ async fn a_key_ends_at_its_moment_even_while_it_is_remembered() {
     world.clock.advance(std::time::Duration::from_micros(199_999));
     keys::authenticate(&world.app, &key.secret, None).await.unwrap();
     world.clock.advance(std::time::Duration::from_micros(1));
-    let why = refusal(keys::authenticate(&world.app, &key.secret, None).await);
-    assert_eq!(why, "the token has expired");
+    let reason = refusal(keys::authenticate(&world.app, &key.secret, None).await);
+    assert_eq!(reason, "the token has expired");
     let late = NewKey { expires_at: Some(world.clock.now()), ..new_key() };
     assert_eq!(param(keys::create(&world.app, &robin.caller, late).await), "expires_at");
 }
 
 #[tokio::test]
-async fn a_revoked_key_is_refused_at_once_here_and_within_a_second_elsewhere() {
+async fn a_revoked_key_is_refused_immediately_and_within_a_second_in_other_processes() {
     let world = World::new().await;
     let robin = world.someone().await;
     let (key, other) = (robin.key(new_key()).await, robin.key(new_key()).await);
     let other_process = world.other_process().await;
     keys::authenticate(&other_process, &key.secret, None).await.unwrap();
     keys::revoke(&world.app, &robin.caller, key.id).await.unwrap();
-    let why = refusal(keys::authenticate(&world.app, &key.secret, None).await);
-    assert_eq!(why, "the token is unknown or was revoked");
+    let reason = refusal(keys::authenticate(&world.app, &key.secret, None).await);
+    assert_eq!(reason, "the token is unknown or was revoked");
     world.advance_seconds(1);
     refusal(keys::authenticate(&other_process, &key.secret, None).await);
     for app in [&world.app, &other_process] {
@@ -107,7 +107,7 @@ async fn a_revoked_key_is_refused_at_once_here_and_within_a_second_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_key_of_a_deleted_person_is_no_key() {
+async fn a_key_of_a_deleted_person_is_refused() {
     let world = World::new().await;
     let robin = world.someone().await;
     let key = robin.key(new_key()).await;
@@ -116,7 +116,7 @@ async fn a_key_of_a_deleted_person_is_no_key() {
 }
 
 #[tokio::test]
-async fn a_key_may_be_limited_to_accounts_of_its_person_only() {
+async fn a_key_can_be_limited_only_to_accounts_of_its_person() {
     let world = World::new().await;
     let (robin, kim) = (world.someone().await, world.someone().await);
     robin.import(statement([checking("A"), checking("B")])).await;
@@ -136,7 +136,7 @@ async fn a_key_may_be_limited_to_accounts_of_its_person_only() {
 }
 
 #[tokio::test]
-async fn the_last_use_is_written_down_by_the_minute() {
+async fn the_last_use_is_saved_once_a_minute() {
     let world = World::new().await;
     let robin = world.someone().await;
     let key = robin.key(new_key()).await;
@@ -149,7 +149,7 @@ async fn the_last_use_is_written_down_by_the_minute() {
     let first = world.clock.now();
     world.advance_seconds(30);
     keys::authenticate(&world.app, &key.secret, Some("192.0.2.7")).await.unwrap();
-    assert_eq!(keys::save_usage_once(&world.app).await.unwrap(), 0, "not yet a minute");
+    assert_eq!(keys::save_usage_once(&world.app).await.unwrap(), 0, "a minute has not passed");
     assert_eq!(last_used().await.0, Some(first));
     world.advance_seconds(30);
     keys::authenticate(&world.app, &key.secret, Some("192.0.2.8")).await.unwrap();
@@ -159,7 +159,7 @@ async fn the_last_use_is_written_down_by_the_minute() {
 }
 
 #[tokio::test]
-async fn an_older_use_seen_by_another_process_does_not_turn_the_last_one_back() {
+async fn an_older_use_in_another_process_does_not_overwrite_the_last_one() {
     let world = World::new().await;
     let robin = world.someone().await;
     let other_process = world.other_process().await;
@@ -175,13 +175,13 @@ async fn an_older_use_seen_by_another_process_does_not_turn_the_last_one_back() 
 }
 
 #[tokio::test]
-async fn requests_of_the_day_add_up_over_processes_and_begin_anew_at_midnight() {
+async fn requests_of_the_day_are_summed_over_processes_and_reset_at_midnight() {
     let world = World::new().await;
     let robin = world.someone().await;
     let other_process = world.other_process().await;
     let key = robin.key(new_key()).await;
     let today = async || keys::list(&world.app, &robin.caller).await.unwrap()[0].requests_today;
-    assert_eq!(today().await, 1, "what is not written down yet counts as well");
+    assert_eq!(today().await, 1, "requests that are not saved yet count as well");
     for app in [&world.app, &world.app, &other_process] {
         keys::authenticate(app, &key.secret, None).await.unwrap();
     }
@@ -193,7 +193,7 @@ async fn requests_of_the_day_add_up_over_processes_and_begin_anew_at_midnight() 
     keys::authenticate(&other_process, &key.secret, None).await.unwrap();
     keys::save_usage_once(&other_process).await.unwrap();
     assert_eq!(today().await, 5);
-    // A clock that is behind does not undo the new day.
+    // A process whose clock is behind does not undo the new day.
     let late = world.other_process_at(base::Clock::frozen_at("2026-03-10T23:59:59Z")).await;
     world.advance_seconds(13 * 3_600);
     assert_eq!(today().await, 0);
@@ -218,13 +218,13 @@ async fn keys_that_ended_long_ago_are_no_longer_listed() {
     };
     world.advance_seconds(29 * 86_400);
     assert_eq!(listed().await.len(), 3);
-    assert_eq!(listed().await.last(), Some(&revoked.id), "those in use come first");
+    assert_eq!(listed().await.last(), Some(&revoked.id), "active keys come first");
     world.advance_seconds(3 * 86_400);
     assert_eq!(listed().await, [kept.id]);
 }
 
 #[tokio::test]
-async fn a_person_has_so_many_keys_and_no_more() {
+async fn a_person_has_at_most_a_hundred_keys() {
     let world = World::new().await;
     let robin = world.someone().await;
     let first = robin.key(new_key()).await;
@@ -239,22 +239,22 @@ async fn a_person_has_so_many_keys_and_no_more() {
 }
 
 #[tokio::test]
-async fn making_and_ending_a_key_is_written_into_the_trail() {
+async fn creating_and_revoking_a_key_is_audited() {
     let world = World::new().await;
     let robin = world.someone().await;
     let key = robin.key(new_key()).await;
     keys::revoke(&world.app, &robin.caller, key.id).await.unwrap();
     is_not_found(keys::revoke(&world.app, &robin.caller, key.id).await);
     let entries = audit::list(&world.app, &robin.caller, None, 10).await.unwrap();
-    let told: Vec<&str> = entries.iter().map(|it| it.details.as_str()).collect();
-    assert_eq!(told, ["Revoked the API key \"A script\"", "Created the API key \"A script\""]);
+    let details: Vec<&str> = entries.iter().map(|it| it.details.as_str()).collect();
+    assert_eq!(details, ["Revoked the API key \"A script\"", "Created the API key \"A script\""]);
     assert!(entries.iter().all(|it| it.subject == Some(key.id.to_string())));
     let names = audit::actor_names(&world.app, &robin.caller).await.unwrap();
     assert_eq!(names[&key.id.to_string()], "A script");
 }
 
 #[tokio::test]
-async fn keys_are_listed_newest_first_and_to_their_person_only() {
+async fn keys_are_listed_newest_first_and_to_their_owner_only() {
     let world = World::new().await;
     let (robin, kim) = (world.someone().await, world.someone().await);
     for name in ["one", " two ", "three"] {
@@ -275,7 +275,7 @@ async fn keys_are_listed_newest_first_and_to_their_person_only() {
 }
 
 #[tokio::test]
-async fn a_key_cannot_make_list_or_end_keys() {
+async fn a_key_cannot_create_list_or_revoke_keys() {
     let world = World::new().await;
     let robin = world.someone().await;
     let key = robin.key(new_key()).await;
@@ -285,7 +285,7 @@ async fn a_key_cannot_make_list_or_end_keys() {
 }
 
 #[tokio::test]
-async fn scopes_survive_their_words() {
+async fn scopes_round_trip_through_their_text() {
     for scopes in [Scopes::all(), Scopes::read_only(), Scopes::parse("").unwrap()] {
         assert_eq!(Scopes::parse(&scopes.to_words()).unwrap(), scopes);
     }

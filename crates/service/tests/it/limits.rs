@@ -1,4 +1,4 @@
-//! The request limit: exact, shared, and blind to what it refused.
+//! The request limit: exact, shared by all processes, and without counting refused requests.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use service::platform::limits::{self, Policy, RateLimitStatus};
 use service::{App, Error};
 use testkit::World;
 
-use crate::law;
+use crate::check_property;
 
 const FIVE_IN_TEN: Policy = Policy { requests: 5, window_seconds: 10 };
 
-async fn take(app: &App, credential: u8) -> RateLimitStatus {
+async fn count_request(app: &App, credential: u8) -> RateLimitStatus {
     limits::count_request(app, [credential; 16]).await.unwrap()
 }
 
@@ -21,20 +21,23 @@ async fn take(app: &App, credential: u8) -> RateLimitStatus {
 async fn a_full_window_refuses_until_the_oldest_request_leaves_it() {
     let world = World::with_policy(FIVE_IN_TEN).await;
     for used in 1..=5 {
-        let rate_limit = take(&world.app, 1).await;
+        let rate_limit = count_request(&world.app, 1).await;
         assert!(rate_limit.accepted);
         assert_eq!((rate_limit.remaining, rate_limit.policy), (5 - used, FIVE_IN_TEN));
         assert_eq!(rate_limit.reset_seconds, 10 - (used - 1));
         world.advance_seconds(1);
     }
-    let refused = take(&world.app, 1).await;
+    let refused = count_request(&world.app, 1).await;
     assert_eq!((refused.accepted, refused.remaining, refused.reset_seconds), (false, 0, 5));
-    assert!(take(&world.app, 2).await.accepted, "another credential has a window of its own");
+    assert!(
+        count_request(&world.app, 2).await.accepted,
+        "another credential has a window of its own"
+    );
     world.clock.advance(Duration::from_micros(4_999_999));
-    let refused = take(&world.app, 1).await;
+    let refused = count_request(&world.app, 1).await;
     assert_eq!((refused.accepted, refused.reset_seconds), (false, 1));
     world.clock.advance(Duration::from_micros(1));
-    let rate_limit = take(&world.app, 1).await;
+    let rate_limit = count_request(&world.app, 1).await;
     assert_eq!((rate_limit.accepted, rate_limit.remaining), (true, 0));
 }
 
@@ -42,35 +45,35 @@ async fn a_full_window_refuses_until_the_oldest_request_leaves_it() {
 async fn refused_requests_do_not_count() {
     let world = World::with_policy(FIVE_IN_TEN).await;
     for _ in 0..50 {
-        take(&world.app, 1).await;
+        count_request(&world.app, 1).await;
     }
     world.advance_seconds(10);
-    assert_eq!(take(&world.app, 1).await.remaining, 4);
+    assert_eq!(count_request(&world.app, 1).await.remaining, 4);
 }
 
 #[tokio::test]
-async fn one_who_waits_as_long_as_told_is_let_in() {
+async fn a_request_is_accepted_after_the_reported_wait() {
     let world = World::with_policy(FIVE_IN_TEN).await;
     for _ in 0..40 {
         world.clock.advance(Duration::from_micros(777_777));
-        let rate_limit = take(&world.app, 1).await;
+        let rate_limit = count_request(&world.app, 1).await;
         if !rate_limit.accepted {
             world.advance_seconds(rate_limit.reset_seconds as u64);
-            assert!(take(&world.app, 1).await.accepted);
+            assert!(count_request(&world.app, 1).await.accepted);
         }
     }
 }
 
-/// The rule word for word: refused exactly when the window already holds as many as it may.
+/// Compares with plain counting: a request is refused exactly when the window is full.
 #[test]
-fn any_times_are_judged_as_by_counting() {
+fn the_limit_matches_plain_counting_for_any_request_times() {
     let policy = (1_i64..6, 1_i64..6)
         .prop_map(|(requests, window_seconds)| Policy { requests, window_seconds });
     let pauses = proptest::collection::vec(
         prop_oneof![Just(0_u64), 1_u64..5, 1_u64..2_000_000, Just(1_000_000), Just(999_999)],
         1..60,
     );
-    law(40, (policy, pauses), async |world, (policy, pauses)| {
+    check_property(40, (policy, pauses), async |world, (policy, pauses)| {
         let app = world.with_limit(policy);
         let credential: [u8; 16] = app.entropy.bytes();
         let mut accepted: Vec<i64> = Vec::new();
@@ -79,8 +82,8 @@ fn any_times_are_judged_as_by_counting() {
             let now = world.clock.now().as_microsecond();
             let window = policy.window_seconds * 1_000_000;
             accepted.retain(|it| it + window > now);
-            let may = (accepted.len() as i64) < policy.requests;
-            if may {
+            let is_allowed = (accepted.len() as i64) < policy.requests;
+            if is_allowed {
                 accepted.push(now);
             }
             let rate_limit = limits::count_request(&app, credential).await.unwrap();
@@ -88,16 +91,16 @@ fn any_times_are_judged_as_by_counting() {
             let remaining = policy.requests - accepted.len() as i64;
             assert_eq!(
                 rate_limit,
-                RateLimitStatus { accepted: may, policy, remaining, reset_seconds }
+                RateLimitStatus { accepted: is_allowed, policy, remaining, reset_seconds }
             );
         }
     });
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn two_hundred_at_once_are_let_in_a_hundred_times_by_all_processes_together() {
+async fn of_two_hundred_concurrent_requests_all_processes_together_accept_a_hundred() {
     let world = World::new().await;
-    // SQLite serves one process, whose memory is the limit; PostgreSQL serves many.
+    // With SQLite there is one process, which counts in memory; with PostgreSQL there may be many.
     let other_process = match world.app.db.engine() {
         Engine::Sqlite => world.app.clone(),
         Engine::Postgres => world.other_process().await,
@@ -105,7 +108,7 @@ async fn two_hundred_at_once_are_let_in_a_hundred_times_by_all_processes_togethe
     let running: Vec<_> = (0..200)
         .map(|it| {
             let app = if it % 2 == 0 { world.app.clone() } else { other_process.clone() };
-            tokio::spawn(async move { take(&app, 1).await })
+            tokio::spawn(async move { count_request(&app, 1).await })
         })
         .collect();
     let mut remaining = Vec::new();
@@ -121,13 +124,13 @@ async fn two_hundred_at_once_are_let_in_a_hundred_times_by_all_processes_togethe
     }
     remaining.sort_unstable();
     assert_eq!(refused, 100);
-    assert_eq!(remaining, (0..100).collect::<Vec<i64>>(), "each place was given once");
+    assert_eq!(remaining, (0..100).collect::<Vec<i64>>(), "each slot was used once");
     world.advance_seconds(60);
-    assert_eq!(take(&other_process, 1).await.remaining, 99);
+    assert_eq!(count_request(&other_process, 1).await.remaining, 99);
 }
 
 #[tokio::test]
-async fn processes_whose_clocks_disagree_still_share_a_limit_and_answer() {
+async fn processes_with_different_clocks_share_a_limit_without_errors() {
     let world = World::with_policy(FIVE_IN_TEN).await;
     if world.app.db.engine() == Engine::Sqlite {
         return;
@@ -136,28 +139,28 @@ async fn processes_whose_clocks_disagree_still_share_a_limit_and_answer() {
     for _ in 0..300 {
         world.clock.advance(Duration::from_micros(150_000));
         ahead.clock.advance(Duration::from_micros(150_000));
-        // An error would be told as trouble of the server, and there is none.
+        // An error would be reported as an error of the server.
         limits::count_request(&world.app, [1; 16]).await.unwrap();
         limits::count_request(&ahead, [1; 16]).await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn what_has_left_every_window_is_forgotten() {
+async fn requests_outside_every_window_are_deleted() {
     let world = World::with_policy(FIVE_IN_TEN).await;
     for credential in 0..3 {
-        take(&world.app, credential).await;
+        count_request(&world.app, credential).await;
     }
     assert_eq!(limits::forget_once(&world.app).await.unwrap(), 0);
     world.advance_seconds(5);
-    take(&world.app, 1).await;
+    count_request(&world.app, 1).await;
     world.advance_seconds(5);
     let forgotten = limits::forget_once(&world.app).await.unwrap();
     let shared = world.app.db.engine() == Engine::Postgres;
     assert_eq!(forgotten, if shared { 3 } else { 0 });
-    // The one that stays still counts.
-    assert_eq!(take(&world.app, 1).await.remaining, 3);
-    assert_eq!(take(&world.app, 2).await.remaining, 4);
+    // The request that is still in the window counts.
+    assert_eq!(count_request(&world.app, 1).await.remaining, 3);
+    assert_eq!(count_request(&world.app, 2).await.remaining, 4);
 }
 
 #[tokio::test]
@@ -176,7 +179,7 @@ async fn an_address_that_fails_too_often_is_refused_for_a_while() {
 }
 
 #[tokio::test]
-async fn an_ipv6_network_fails_as_one_address() {
+async fn an_ipv6_network_counts_as_one_address() {
     let world = World::new().await;
     let fail = |network: u32, host: u32| {
         let address = format!("2001:db8:0:{network:x}::{host:x}");
@@ -205,34 +208,34 @@ async fn more_address_groups_than_can_be_counted_share_a_window() {
     assert!(matches!(fail(65_596), Err(Error::Limited { .. })));
     fail(0).unwrap();
     world.advance_seconds(60);
-    // Once the windows have run empty, there is room to count each group by itself.
+    // Once the windows are empty, each group is counted separately again.
     fail(65_596).unwrap();
     fail(65_597).unwrap();
 }
 
 #[tokio::test]
-async fn a_clock_set_back_by_an_hour_refuses_nobody_for_an_hour() {
+async fn a_clock_set_back_by_an_hour_does_not_refuse_requests_for_an_hour() {
     let world = World::with_policy(FIVE_IN_TEN).await;
     for _ in 0..5 {
-        assert!(take(&world.app, 1).await.accepted);
+        assert!(count_request(&world.app, 1).await.accepted);
     }
-    assert!(!take(&world.app, 1).await.accepted);
+    assert!(!count_request(&world.app, 1).await.accepted);
     world.clock.set_back(Duration::from_secs(3_600));
     for used in 1..=5 {
-        let rate_limit = take(&world.app, 1).await;
+        let rate_limit = count_request(&world.app, 1).await;
         assert_eq!((rate_limit.accepted, rate_limit.remaining), (true, 5 - used));
     }
-    let refused = take(&world.app, 1).await;
+    let refused = count_request(&world.app, 1).await;
     assert_eq!((refused.accepted, refused.reset_seconds), (false, 10));
-    // A clock that differs by no more than two processes' clocks may still counts what was accepted.
+    // After a difference that two processes' clocks may have, accepted requests still count.
     world.clock.set_back(Duration::from_secs(5));
-    assert!(!take(&world.app, 1).await.accepted);
+    assert!(!count_request(&world.app, 1).await.accepted);
     world.advance_seconds(15);
-    assert!(take(&world.app, 1).await.accepted);
+    assert!(count_request(&world.app, 1).await.accepted);
 }
 
 #[tokio::test]
-async fn a_clock_set_back_forgets_failures_of_the_future() {
+async fn a_clock_set_back_clears_failures_dated_in_the_future() {
     let world = World::new().await;
     let from = AddressGroup::parse(Some("192.0.2.1"));
     for _ in 0..60 {

@@ -1,4 +1,4 @@
-//! Transactions as a reader gets them, copied out of their pages.
+//! Transactions as the list returns them, copied out of their pages.
 
 use base::category::Category;
 use base::{Date, Timestamp, TransactionId, date_from_days};
@@ -57,13 +57,13 @@ pub(crate) async fn first_page(
     page(app, caller, filter, Page { cursor: None, limit: LIMIT_MAX }).await
 }
 
-/// Every row that fits, over as many pages as it takes.
+/// All matching rows, over as many pages as it takes.
 pub(crate) async fn all(app: &App, caller: &Caller, filter: &Filter) -> Vec<Listed> {
     let mut cursor: Option<String> = None;
     let mut rows = Vec::new();
     for _ in 0..1_000 {
-        let wanted = Page { cursor: cursor.as_deref(), limit: LIMIT_MAX };
-        let (more, end) = page(app, caller, filter, wanted).await.unwrap();
+        let next_page = Page { cursor: cursor.as_deref(), limit: LIMIT_MAX };
+        let (more, end) = page(app, caller, filter, next_page).await.unwrap();
         rows.extend(more);
         match end.next_cursor {
             Some(next) => cursor = Some(next),

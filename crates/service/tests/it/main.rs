@@ -1,5 +1,5 @@
-//! What the product does, capability by capability, on the engine at hand.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+//! Tests of the product by capability, on the configured database engine.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test and shows where")]
 
 mod accounts;
 mod actions;
@@ -42,21 +42,21 @@ use service::access::users::{NewUser, User};
 use service::{Caller, Error};
 use testkit::{Authenticator, Kind, World, new_user};
 
-/// Checks a law on random cases, all in one world: the cases keep apart by being about different people.
-fn law<S: Strategy>(cases: u32, strategy: S, check: impl AsyncFn(&World, S::Value)) {
+/// Checks a property on random cases, all in one world. Cases do not interfere because each has its own people.
+fn check_property<S: Strategy>(cases: u32, strategy: S, check: impl AsyncFn(&World, S::Value)) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let world = runtime.block_on(World::new());
     let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let held = TestRunner::new(config).run(&strategy, |case| {
+    let result = TestRunner::new(config).run(&strategy, |case| {
         runtime.block_on(check(&world, case));
         Ok(())
     });
-    // The world's connections belong to the runtime, which must see them end.
+    // The world's connections belong to the runtime, so they are closed inside it.
     runtime.block_on(async { drop(world) });
-    held.unwrap_or_else(|failure| panic!("{failure}"));
+    result.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-/// The parameter that an error puts at fault.
+/// The parameter that an error reports as invalid.
 fn param<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
     match outcome {
         Err(Error::Invalid { param: Some(param), .. }) => param,
@@ -79,34 +79,34 @@ fn with_password(email: &str) -> NewUser {
     NewUser { password: Some(PASSWORD.to_owned()), ..new_user(email) }
 }
 
-/// Somebody with a password, signed in by it just now.
+/// A new person with a password, and a session that was just started.
 async fn signed_in(world: &World, email: &str) -> (User, Caller) {
     let user = service::access::users::create(&world.app, with_password(email)).await.unwrap();
     let caller = session_of(world, &user).await;
     (user, caller)
 }
 
-/// One more session of somebody's.
+/// Starts another session of a person.
 async fn session_of(world: &World, user: &User) -> Caller {
     let token = sessions::create(&world.app, user, Method::Password, Visit::default());
     let token = token.await.unwrap();
     sessions::find(&world.app, &token, None).await.unwrap().unwrap().1
 }
 
-/// Gives somebody a passkey.
-async fn enrol(world: &World, caller: &Caller, kind: Kind, id: &str) -> Authenticator {
+/// Registers a passkey for a person.
+async fn register_passkey(world: &World, caller: &Caller, kind: Kind, id: &str) -> Authenticator {
     let mut key = Authenticator::new(kind, ORIGIN, id.as_bytes());
     let party = party();
-    let asked = service::access::passkeys::start_registration(&world.app, caller, &party);
-    let asked = asked.await.unwrap();
-    let answer = key.create(&asked).to_string();
+    let options = service::access::passkeys::start_registration(&world.app, caller, &party);
+    let options = options.await.unwrap();
+    let answer = key.create(&options).to_string();
     let made =
         service::access::passkeys::finish_registration(&world.app, caller, &party, &answer, id);
     made.await.unwrap();
     key
 }
 
-/// The actions of a person's trail, the newest first.
+/// The actions in a person's audit trail, newest first.
 async fn trail(world: &World, caller: &Caller) -> Vec<String> {
     let entries = service::platform::audit::list(&world.app, caller, None, 100).await.unwrap();
     entries.into_iter().map(|it| it.action).collect()

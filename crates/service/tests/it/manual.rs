@@ -1,4 +1,4 @@
-//! Accounts and transactions that are kept up by hand.
+//! Manual accounts and transactions.
 
 use base::Currency;
 use base::draft::{AccountKind, Source, Statement};
@@ -27,7 +27,7 @@ async fn balance(world: &World, robin: &Person) -> Option<i64> {
 }
 
 #[tokio::test]
-async fn the_balance_moves_with_what_is_written_down_since_it_was_set() {
+async fn the_balance_changes_with_transactions_since_it_was_set() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let (app, caller) = (&world.app, &robin.caller);
@@ -59,7 +59,7 @@ async fn the_balance_moves_with_what_is_written_down_since_it_was_set() {
 }
 
 #[tokio::test]
-async fn what_is_bought_with_a_card_is_owed() {
+async fn a_purchase_by_card_increases_the_debt() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let (app, caller) = (&world.app, &robin.caller);
@@ -70,15 +70,15 @@ async fn what_is_bought_with_a_card_is_owed() {
 }
 
 #[tokio::test]
-async fn nothing_is_written_by_hand_where_a_bank_does_it() {
+async fn a_synced_account_accepts_no_manual_changes() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let (app, caller) = (&world.app, &robin.caller);
-    let told = Statement {
+    let synced = Statement {
         source: Source::Simplefin,
         ..statement([checking("Everyday").with(txn("2026-03-01", -450, "A").id("t1"))])
     };
-    robin.import(told).await;
+    robin.import(synced).await;
     let id = robin.account("Everyday").await;
     let refused = manual::create_transaction(app, caller, id, entry("2026-03-01", -1, "B"))
         .await
@@ -93,7 +93,7 @@ async fn nothing_is_written_by_hand_where_a_bank_does_it() {
 }
 
 #[tokio::test]
-async fn nonsense_and_strangers_are_refused() {
+async fn invalid_transactions_and_other_callers_are_refused() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let kim = world.person("kim@example.com").await;

@@ -1,4 +1,4 @@
-//! Net worth over time: on every day the sum of what the accounts held.
+//! Net worth over time: on each day the sum of the account balances.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use service::ledger::spans::Span;
 use testkit::draft::{Account, account, brokerage, card, checking, rate, statement, txn};
 use testkit::{Person, World, day, new_key};
 
-use crate::law;
+use crate::check_property;
 
 async fn series(world: &World, person: &Person, span: Span) -> Series {
     net_worth::series(&world.app, &person.caller, span).await.unwrap()
 }
 
-/// What each day came to, by the list of balances of every account in sight. A euro is worth two dollars.
+/// The net worth of each day, added up from the balances of every visible account. A euro is worth two dollars.
 async fn summed(world: &World, person: &Person, days: &[Date]) -> BTreeMap<Date, i64> {
     let filter = Filter { status: Status::All, include_hidden: false };
     let accounts = accounts::list(&world.app, &person.caller, filter).await.unwrap();
@@ -38,20 +38,20 @@ async fn summed(world: &World, person: &Person, days: &[Date]) -> BTreeMap<Date,
     sums
 }
 
-/// What is known of an account: its kind, whether it is hidden, reports and movements by days before today, and when it
-/// was closed.
-type Known = (usize, bool, Vec<(i64, i64)>, Vec<(i64, i64)>, Option<i64>);
+/// A generated account: its kind, whether it is hidden, reports and transactions by days before today, and when it was
+/// closed.
+type GeneratedAccount = (usize, bool, Vec<(i64, i64)>, Vec<(i64, i64)>, Option<i64>);
 
-fn known() -> impl Strategy<Value = Vec<Known>> {
+fn generated() -> impl Strategy<Value = Vec<GeneratedAccount>> {
     let by_day = |most| prop::collection::vec((0..900_i64, -50_000..50_000_i64), 0..most);
     let closed = prop::option::weighted(0.2, 0..900_i64);
     let one = (0..5_usize, prop::bool::weighted(0.2), by_day(6), by_day(25), closed);
     prop::collection::vec(one, 1..5)
 }
 
-fn drafted(place: usize, known: &Known) -> Account {
-    let (kind, _, reports, moves, closed) = known;
-    let name = format!("Account {place}");
+fn draft_account(index: usize, generated: &GeneratedAccount) -> Account {
+    let (kind, _, reports, transactions, closed) = generated;
+    let name = format!("Account {index}");
     let mut draft = match kind {
         0 => checking(&name),
         1 => card(&name),
@@ -63,7 +63,7 @@ fn drafted(place: usize, known: &Known) -> Account {
     for (ago, minor) in reports {
         draft = draft.past_balance(&on(*ago), *minor);
     }
-    for (index, (ago, minor)) in moves.iter().enumerate() {
+    for (index, (ago, minor)) in transactions.iter().enumerate() {
         draft = draft.with(txn(&on(*ago), *minor, "SHOP").id(&index.to_string()));
     }
     match closed {
@@ -74,14 +74,14 @@ fn drafted(place: usize, known: &Known) -> Account {
 
 #[test]
 fn every_point_is_the_sum_of_the_balances_of_that_day() {
-    law(24, (known(), 0..Span::ALL.len()), async |world, (known, span)| {
+    check_property(24, (generated(), 0..Span::ALL.len()), async |world, (generated, span)| {
         let robin = world.someone().await;
-        let drafts = known.iter().enumerate().map(|(place, it)| drafted(place, it));
-        let mut said = statement(drafts);
-        said.rates.push(rate("EUR", "USD", "2026-03-01", "2"));
-        robin.import(said).await;
-        for (place, it) in known.iter().enumerate().filter(|(_, it)| it.1) {
-            let id = robin.account(&format!("Account {place}")).await;
+        let drafts = generated.iter().enumerate().map(|(index, it)| draft_account(index, it));
+        let mut imported = statement(drafts);
+        imported.rates.push(rate("EUR", "USD", "2026-03-01", "2"));
+        robin.import(imported).await;
+        for (index, it) in generated.iter().enumerate().filter(|(_, it)| it.1) {
+            let id = robin.account(&format!("Account {index}")).await;
             accounts::set_hidden(&world.app, &robin.caller, id, it.1).await.unwrap();
         }
         let found = series(world, &robin, Span::ALL[span]).await;
@@ -94,7 +94,7 @@ fn every_point_is_the_sum_of_the_balances_of_that_day() {
 }
 
 #[tokio::test]
-async fn a_span_begins_where_something_is_known_and_all_of_it_where_it_began() {
+async fn a_series_starts_at_its_span_or_at_the_first_known_balance() {
     let world = World::new().await;
     let robin = world.someone().await;
     assert_eq!(series(&world, &robin, Span::All).await.points, []);
@@ -112,7 +112,7 @@ async fn a_span_begins_where_something_is_known_and_all_of_it_where_it_began() {
 }
 
 #[tokio::test]
-async fn what_was_worked_out_is_told_from_what_was_reported() {
+async fn inferred_and_reported_points_are_distinguished() {
     let world = World::new().await;
     let robin = world.someone().await;
     let everyday = checking("A")
@@ -122,13 +122,13 @@ async fn what_was_worked_out_is_told_from_what_was_reported() {
     robin.import(statement([everyday])).await;
     let points = series(&world, &robin, Span::Month).await.points;
     let shown: Vec<(i64, bool)> = points.iter().map(|it| (it.minor, it.reported)).collect();
-    let wanted =
+    let expected =
         [(1_000, true), (1_000, false), (1_000, false), (700, false), (700, true), (700, true)];
-    assert_eq!(shown, wanted);
+    assert_eq!(shown, expected);
 }
 
 #[tokio::test]
-async fn a_key_learns_of_its_accounts_only() {
+async fn a_limited_key_gets_the_net_worth_of_its_accounts_only() {
     let world = World::new().await;
     let robin = world.someone().await;
     let at = "2026-03-10T08:00:00Z";
@@ -136,7 +136,7 @@ async fn a_key_learns_of_its_accounts_only() {
     let accounts = Some(vec![robin.account("A").await]);
     let key = robin.key(NewKey { accounts, ..new_key() }).await;
     let found = net_worth::series(&world.app, &key.caller, Span::All).await.unwrap();
-    let wanted = Point { on: day("2026-03-10"), minor: 5, reported: true };
-    assert_eq!(found.points, [wanted]);
+    let expected = Point { on: day("2026-03-10"), minor: 5, reported: true };
+    assert_eq!(found.points, [expected]);
     assert_eq!(net_worth::get(&world.app, &key.caller).await.unwrap().minor(), 5);
 }

@@ -1,4 +1,4 @@
-//! What people change about themselves, and what they are asked for before.
+//! Changes of one's own profile, and the proof that each requires.
 
 use base::Currency;
 use service::access::profiles::{self, Profile};
@@ -8,11 +8,12 @@ use service::{Error, insights};
 use testkit::{Kind, World};
 
 use crate::{
-    PASSWORD, enrol, is_conflict, is_not_found, param, session_of, signed_in, trail, with_password,
+    PASSWORD, is_conflict, is_not_found, param, register_passkey, session_of, signed_in, trail,
+    with_password,
 };
 
 #[tokio::test]
-async fn a_new_password_asks_for_the_old_and_ends_other_sessions() {
+async fn changing_the_password_requires_the_old_one_and_ends_other_sessions() {
     let world = World::new().await;
     let (robin, caller) = signed_in(&world, "robin@example.com").await;
     let app = &world.app;
@@ -27,7 +28,7 @@ async fn a_new_password_asks_for_the_old_and_ends_other_sessions() {
     assert!(sessions::find(app, &elsewhere, None).await.unwrap().is_some());
     profiles::change_password(app, &caller, PASSWORD, new).await.unwrap();
     assert!(sessions::find(app, &elsewhere, None).await.unwrap().is_none());
-    assert_eq!(sessions::list(app, &caller).await.unwrap().len(), 1, "this one stays");
+    assert_eq!(sessions::list(app, &caller).await.unwrap().len(), 1, "the current session stays");
     assert_eq!(sessions::list(app, &kim).await.unwrap().len(), 1);
     assert!(users::check_password(app, &robin.email, new).await.unwrap().is_some());
     assert!(users::check_password(app, &robin.email, PASSWORD).await.unwrap().is_none());
@@ -35,7 +36,7 @@ async fn a_new_password_asks_for_the_old_and_ends_other_sessions() {
 }
 
 #[tokio::test]
-async fn a_password_at_hand_cannot_be_guessed_on_and_on() {
+async fn guesses_of_the_password_by_a_signed_in_session_are_limited() {
     let world = World::new().await;
     let (_, caller) = signed_in(&world, "robin@example.com").await;
     for _ in 0..10 {
@@ -47,7 +48,7 @@ async fn a_password_at_hand_cannot_be_guessed_on_and_on() {
 }
 
 #[tokio::test]
-async fn a_new_email_asks_for_the_password_and_must_be_free() {
+async fn changing_the_email_requires_the_password_and_an_unused_address() {
     let world = World::new().await;
     let (robin, caller) = signed_in(&world, "robin@example.com").await;
     users::create(&world.app, with_password("kim@example.com")).await.unwrap();
@@ -65,7 +66,7 @@ async fn a_new_email_asks_for_the_password_and_must_be_free() {
 }
 
 #[tokio::test]
-async fn nobody_asks_by_their_own_email_which_addresses_have_an_account() {
+async fn email_changes_are_limited_so_that_addresses_cannot_be_probed() {
     let world = World::new().await;
     let (_, caller) = signed_in(&world, "robin@example.com").await;
     users::create(&world.app, with_password("kim@example.com")).await.unwrap();
@@ -82,7 +83,7 @@ async fn nobody_asks_by_their_own_email_which_addresses_have_an_account() {
 }
 
 #[tokio::test]
-async fn a_clock_that_moves_back_makes_no_proof_last_longer() {
+async fn a_clock_set_back_does_not_extend_a_proof() {
     let world = World::new().await;
     let (_, caller) = signed_in(&world, "robin@example.com").await;
     let earlier = world.other_process_at(base::Clock::frozen_at("2026-03-10T11:00:00Z")).await;
@@ -98,7 +99,7 @@ async fn the_second_step_needs_a_passkey_and_a_fresh_proof() {
     let is_on = async || users::get(app, &caller).await.unwrap().second_step;
     is_conflict(profiles::set_second_step(app, &caller, true).await);
     assert!(!is_on().await);
-    enrol(&world, &caller, Kind::EdDsa, "Phone").await;
+    register_passkey(&world, &caller, Kind::EdDsa, "Phone").await;
     profiles::set_second_step(app, &caller, true).await.unwrap();
     assert!(is_on().await);
     world.advance_seconds(600);
@@ -110,7 +111,7 @@ async fn the_second_step_needs_a_passkey_and_a_fresh_proof() {
 }
 
 #[tokio::test]
-async fn leaving_asks_for_the_password_or_for_a_fresh_proof_where_there_is_none() {
+async fn deleting_the_account_requires_the_password_or_a_fresh_proof_if_there_is_none() {
     let world = World::new().await;
     let (_, caller) = signed_in(&world, "robin@example.com").await;
     let app = &world.app;
@@ -127,7 +128,7 @@ async fn leaving_asks_for_the_password_or_for_a_fresh_proof_where_there_is_none(
 }
 
 #[tokio::test]
-async fn another_base_currency_asks_for_everything_to_be_worked_out_again() {
+async fn changing_the_base_currency_queues_a_recompute() {
     let world = World::new().await;
     let (_, caller) = signed_in(&world, "robin@example.com").await;
     let app = &world.app;

@@ -1,11 +1,11 @@
-//! Recovery codes: shown once, used once, replaced all at a time.
+//! Recovery codes: shown once, used once, and replaced all together.
 
 use service::access::recovery;
 use service::access::sessions::Visit;
 use service::access::sign_ins::{self, SignInOutcome};
 use testkit::{Kind, World, hex};
 
-use crate::{PASSWORD, enrol, is_refused, param, signed_in};
+use crate::{PASSWORD, is_refused, param, register_passkey, signed_in};
 use service::access::profiles;
 
 async fn second_step(world: &World, email: &str) -> String {
@@ -17,10 +17,10 @@ async fn second_step(world: &World, email: &str) -> String {
 }
 
 #[tokio::test]
-async fn each_of_ten_codes_stands_in_for_the_passkey_once() {
+async fn each_of_ten_codes_replaces_the_passkey_once() {
     let world = World::new().await;
     let (robin, caller) = signed_in(&world, "robin@example.com").await;
-    enrol(&world, &caller, Kind::EdDsa, "Phone").await;
+    register_passkey(&world, &caller, Kind::EdDsa, "Phone").await;
     profiles::set_second_step(&world.app, &caller, true).await.unwrap();
     assert_eq!(recovery::remaining(&world.app, &caller).await.unwrap(), 0);
     let codes = recovery::create(&world.app, &caller).await.unwrap();
@@ -36,12 +36,12 @@ async fn each_of_ten_codes_stands_in_for_the_passkey_once() {
     is_refused(enter("").await);
     enter(&codes[1].replace('-', " ")).await.unwrap();
     assert_eq!(recovery::remaining(&world.app, &caller).await.unwrap(), 8);
-    // New ones end the old.
+    // New codes invalidate the old ones.
     let fresh = recovery::create(&world.app, &caller).await.unwrap();
     assert_eq!(recovery::remaining(&world.app, &caller).await.unwrap(), 10);
     is_refused(enter(&codes[2]).await);
     enter(&fresh[0]).await.unwrap();
-    // Nobody else's.
+    // Codes of another person are refused.
     let (_, kim) = signed_in(&world, "kim@example.com").await;
     let kims = recovery::create(&world.app, &kim).await.unwrap();
     is_refused(enter(&kims[0]).await);
@@ -53,7 +53,7 @@ async fn each_of_ten_codes_stands_in_for_the_passkey_once() {
 }
 
 #[tokio::test]
-async fn a_session_left_open_cannot_make_codes() {
+async fn a_session_without_a_fresh_proof_cannot_create_codes() {
     let world = World::new().await;
     let (_, caller) = signed_in(&world, "robin@example.com").await;
     world.advance_seconds(600);

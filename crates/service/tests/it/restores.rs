@@ -1,4 +1,4 @@
-//! A restore brings data back, and no access that ended since the backup was made.
+//! A restore brings back data, but no access that ended after the backup was made.
 
 use base::Entropy;
 use db::params;
@@ -15,7 +15,7 @@ use testkit::{Database, IssuedKey, World, new_key};
 
 use crate::{PASSWORD, with_password};
 
-/// The key that every world of the tests has.
+/// The installation key of every test world.
 fn installation_key() -> Key {
     Key::generate(&Entropy::seeded(1))
 }
@@ -32,8 +32,8 @@ async fn restore(world: &World, app: &App, bytes: Vec<u8>) -> RestoredAccess {
     backup::restore(&app.db, contents, input, now, |_| {}).await.unwrap()
 }
 
-/// Robin with all kinds of access, and a backup of that moment.
-struct Scene {
+/// A person with every kind of access, a backup, and a key that was revoked after the backup.
+struct RestoreFixture {
     world: World,
     robin: Caller,
     session: String,
@@ -44,8 +44,8 @@ struct Scene {
     backup: Vec<u8>,
 }
 
-impl Scene {
-    async fn new() -> Scene {
+impl RestoreFixture {
+    async fn new() -> RestoreFixture {
         let world = World::new().await;
         let user = users::create(&world.app, with_password("robin@example.com")).await.unwrap();
         let (app, robin) = (&world.app, Caller::owner(user.id));
@@ -67,11 +67,21 @@ impl Scene {
         let backup = back_up(&world).await;
         world.advance_seconds(60);
         keys::revoke(app, &robin, revoked.id).await.unwrap();
-        Scene { robin, session, invitation, portal: portal.0, kept, revoked, backup, world }
+        RestoreFixture {
+            robin,
+            session,
+            invitation,
+            portal: portal.0,
+            kept,
+            revoked,
+            backup,
+            world,
+        }
     }
 
-    /// Nobody gets in as they did before, but by the password and by keys.
-    async fn has_ended(&self, app: &App) {
+    /// Asserts that sessions, invitations and portal links have ended, that the password still works, and that the
+    /// audit trail is intact.
+    async fn assert_access_ended(&self, app: &App) {
         assert!(sessions::find(app, &self.session, None).await.unwrap().is_none());
         assert!(invitations::find(app, &self.invitation).await.unwrap().is_none());
         assert!(!webhooks::portal::is_link_valid(app, &self.portal).await.unwrap());
@@ -85,64 +95,64 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn where_the_revoked_key_is_known_it_stays_revoked() {
-    let scene = Scene::new().await;
-    // A database is filled only when nobody is in it.
-    users::delete(&scene.world.app, scene.robin.user).await.unwrap();
-    let app = scene.world.other_process().await;
-    let access = restore(&scene.world, &app, scene.backup.clone()).await;
+async fn a_revoked_key_stays_revoked_if_the_target_database_knows_it() {
+    let fixture = RestoreFixture::new().await;
+    // A restore requires a database without people.
+    users::delete(&fixture.world.app, fixture.robin.user).await.unwrap();
+    let app = fixture.world.other_process().await;
+    let access = restore(&fixture.world, &app, fixture.backup.clone()).await;
     assert_eq!((access.sessions_ended, access.kept_revoked), (1, 1));
     let names: Vec<&str> = access.keys.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["Kept"]);
     assert_eq!(access.keys[0].email, "robin@example.com");
-    keys::authenticate(&app, &scene.kept.secret, None).await.unwrap();
-    let lost = keys::authenticate(&app, &scene.revoked.secret, None).await;
+    keys::authenticate(&app, &fixture.kept.secret, None).await.unwrap();
+    let lost = keys::authenticate(&app, &fixture.revoked.secret, None).await;
     assert!(lost.is_err(), "a revoked key works again");
-    scene.has_ended(&app).await;
-    // It stays known through one more backup and restore.
+    fixture.assert_access_ended(&app).await;
+    // The revocation is kept by one more backup and restore.
     let key = installation_key();
-    let again = backup::write(&app.db, &key, scene.world.clock.now(), Vec::new(), |_| {}).await;
+    let again = backup::write(&app.db, &key, fixture.world.clock.now(), Vec::new(), |_| {}).await;
     let again = again.unwrap().0;
-    users::delete(&app, scene.robin.user).await.unwrap();
-    let access = restore(&scene.world, &app, again).await;
+    users::delete(&app, fixture.robin.user).await.unwrap();
+    let access = restore(&fixture.world, &app, again).await;
     assert_eq!((access.keys.len(), access.kept_revoked), (1, 0));
 }
 
 #[tokio::test]
-async fn where_nothing_is_known_the_keys_that_work_again_are_listed() {
-    let scene = Scene::new().await;
+async fn keys_that_work_again_are_listed_if_the_target_database_is_new() {
+    let fixture = RestoreFixture::new().await;
     let database = Database::migrated().await;
-    let app = scene.world.other_process_on(database.open().await);
-    let access = restore(&scene.world, &app, scene.backup.clone()).await;
+    let app = fixture.world.other_process_on(database.open().await);
+    let access = restore(&fixture.world, &app, fixture.backup.clone()).await;
     assert_eq!((access.sessions_ended, access.kept_revoked), (1, 0));
     let mut names: Vec<&str> = access.keys.iter().map(|it| it.name.as_str()).collect();
     names.sort_unstable();
     assert_eq!(names, ["Kept", "Lost laptop"]);
-    scene.has_ended(&app).await;
+    fixture.assert_access_ended(&app).await;
     drop(app);
 }
 
 #[tokio::test]
 async fn a_backup_without_anchors_is_anchored_when_it_is_restored() {
-    let scene = Scene::new().await;
+    let fixture = RestoreFixture::new().await;
     let forget = |tx: &mut db::Tx<'_>| {
         tx.execute("delete from installation where name = 'anchored_at'", &[])?;
         Ok::<_, service::Error>(tx.execute("delete from anchors", &[])?)
     };
-    scene.world.app.db.write(forget).await.unwrap();
-    let old = back_up(&scene.world).await;
+    fixture.world.app.db.write(forget).await.unwrap();
+    let old = back_up(&fixture.world).await;
     let database = Database::migrated().await;
-    let app = scene.world.other_process_on(database.open().await);
-    restore(&scene.world, &app, old).await;
-    let verdict = audit::verify(&app, &scene.robin).await.unwrap();
+    let app = fixture.world.other_process_on(database.open().await);
+    restore(&fixture.world, &app, old).await;
+    let verdict = audit::verify(&app, &fixture.robin).await.unwrap();
     let Verdict::Intact { entries, unanchored, .. } = verdict else { panic!("{verdict:?}") };
     assert_eq!(entries, unanchored + 1, "the restore itself is anchored");
     chains::anchor_missing(&app).await.unwrap();
-    assert_eq!(audit::verify(&app, &scene.robin).await.unwrap(), verdict);
+    assert_eq!(audit::verify(&app, &fixture.robin).await.unwrap(), verdict);
     drop(app);
 }
 
-/// Rows as a version before migration 11 wrote them.
+/// An admin as versions before migration 11 stored it.
 const OLD_ADMIN: &str = "insert into users (id, email, base_currency, role, created_at, updated_at)
     values ($1, 'robin@example.com', 'USD', 'keeper', 1, 1)";
 

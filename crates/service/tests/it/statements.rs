@@ -1,11 +1,11 @@
-//! Our compile-time check for two databases at once: the engine at hand takes every statement of the product.
+//! Checks every SQL statement of the product on the configured engine, in place of a check at compile time.
 
 use db::Engine;
 use service::schema;
 use testkit::World;
 
 #[tokio::test]
-async fn the_engine_takes_every_statement() {
+async fn the_engine_accepts_every_statement() {
     let world = World::new().await;
     let mut statements = schema::statements();
     if world.app.db.engine() == Engine::Postgres {
@@ -21,9 +21,9 @@ async fn the_engine_takes_every_statement() {
     assert!(refused.is_empty(), "{}", refused.join("\n"));
 }
 
-/// SQLite gets its parameters by replacing every dollar, wherever it stands.
+/// For SQLite, every dollar sign of a statement is replaced to mark parameters, wherever it stands.
 #[test]
-fn no_literal_in_a_statement_holds_a_dollar() {
+fn no_literal_in_a_statement_contains_a_dollar_sign() {
     let shared = schema::postgres_statements().iter().map(|it| (*it).to_owned());
     for sql in schema::statements().into_iter().chain(shared) {
         let literals = sql.split('\'').skip(1).step_by(2);

@@ -1,4 +1,4 @@
-//! People: one each, with a password that only they know, and gone when they leave.
+//! People: unique email addresses, passwords, profiles, and complete deletion.
 
 use base::draft::AccountKind;
 use base::{BenefitId, Currency, UserId};
@@ -26,10 +26,12 @@ use testkit::{Kind, Person, World, hex, new_key, new_user};
 use wire::v1::{self, Scope};
 
 use crate::images::png;
-use crate::{PASSWORD, enrol, is_not_found, param, party, session_of, trail, with_password};
+use crate::{
+    PASSWORD, is_not_found, param, party, register_passkey, session_of, trail, with_password,
+};
 
 #[tokio::test]
-async fn one_address_is_one_person_however_it_is_written() {
+async fn an_email_address_is_unique_however_it_is_written() {
     let world = World::new().await;
     let robin = world.person("  Robin@Example.COM ").await;
     assert_eq!(robin.user.email, "robin@example.com");
@@ -42,7 +44,7 @@ async fn one_address_is_one_person_however_it_is_written() {
 }
 
 #[tokio::test]
-async fn what_is_no_address_is_refused() {
+async fn an_invalid_email_address_is_refused() {
     let world = World::new().await;
     let long = format!("{}@example.com", "x".repeat(250));
     for bad in ["", "robin", "@example.com", "robin@", "a@b@c", "a b@c.d", "a\0@b.c", &long] {
@@ -51,7 +53,7 @@ async fn what_is_no_address_is_refused() {
 }
 
 #[tokio::test]
-async fn two_who_sign_up_with_one_address_at_once_are_one() {
+async fn of_two_concurrent_sign_ups_with_one_address_one_succeeds() {
     let world = World::new().await;
     let other_process = world.other_process().await;
     let (one, two) = tokio::join!(
@@ -64,7 +66,7 @@ async fn two_who_sign_up_with_one_address_at_once_are_one() {
 }
 
 #[tokio::test]
-async fn a_password_is_right_only_for_its_person() {
+async fn a_password_is_valid_only_for_its_person() {
     let world = World::new().await;
     let robin = users::create(&world.app, with_password("robin@example.com")).await.unwrap();
     world.person("kim@example.com").await;
@@ -75,7 +77,7 @@ async fn a_password_is_right_only_for_its_person() {
     assert_eq!(check("robin@example.com", "correct horse battery stapl").await, None);
     assert_eq!(check("robin@example.com", "").await, None);
     assert_eq!(check("kim@example.com", PASSWORD).await, None, "somebody without a password");
-    assert_eq!(check("nobody@example.com", PASSWORD).await, None, "nobody at all");
+    assert_eq!(check("nobody@example.com", PASSWORD).await, None, "an unknown address");
     assert_eq!(check("nobody@example.com", "").await, None);
     let stored = format!("{:?}", world.stored().await);
     assert!(stored.contains("$argon2id$") && !stored.contains(PASSWORD));
@@ -104,7 +106,7 @@ async fn a_new_password_replaces_the_old_one() {
 }
 
 #[tokio::test]
-async fn a_profile_says_who_one_is() {
+async fn a_profile_shows_the_details_of_the_person() {
     let world = World::new().await;
     let new = NewUser {
         preferred_name: Some("Robin".to_owned()),
@@ -129,7 +131,7 @@ async fn a_profile_says_who_one_is() {
     assert!(matches!(refused, Err(Error::Forbidden(Scope::ProfileRead))));
 }
 
-/// Somebody with a row in every table there is.
+/// A person with a row in every table.
 async fn someone_with_everything(world: &World) -> Person {
     let person = world.someone().await;
     let mut all = statement([
@@ -159,19 +161,19 @@ async fn someone_with_everything(world: &World) -> Person {
     limits::count_request(&world.app, *key.id.as_bytes()).await.unwrap();
     with_insights(world, &person).await;
     with_a_connection(world, &person).await;
-    with_ways_in(world, &person).await;
+    with_access(world, &person).await;
     with_proposals(world, &person).await;
     with_webhooks(world, &person).await;
     person
 }
 
-/// An endpoint where nobody answers, with an attempt, what is sent again, and a link into the portal.
+/// An endpoint without a receiver, with an attempt, a replay, and a portal link.
 async fn with_webhooks(world: &World, person: &Person) {
     let key = person.key(new_key()).await;
     let made = crate::webhooks::create(&world.app, &key.caller, "https://127.0.0.1:1/", &[]).await;
     let id = made.unwrap().0.id;
-    let told = txn("2026-03-07", -100, "KROGER #339").id("told");
-    person.import(statement([checking("A").with(told)])).await;
+    let new = txn("2026-03-07", -100, "KROGER #339").id("told");
+    person.import(statement([checking("A").with(new)])).await;
     webhooks::deliver_once(&world.app).await.unwrap();
     let (app, caller) = (world.app.clone(), key.caller.clone());
     let work = move |tx: &mut db::Tx<'_>| -> Result<()> {
@@ -186,33 +188,34 @@ async fn with_webhooks(world: &World, person: &Person) {
     world.app.db.write(work).await.unwrap();
 }
 
-/// A paper account that was traded in, and rules of approval.
+/// A paper account with a trade, and an approval policy.
 async fn with_proposals(world: &World, person: &Person) {
     let app = world.filling_while_closed();
     let session = person.session().await;
     let policy = actions::get_policy(&app, &session).await.unwrap();
-    let wish = Policy {
+    let changed = Policy {
         life_seconds: policy.life_seconds,
         passkey_from_minor: None,
         proposals_a_day: policy.proposals_a_day,
     };
-    actions::set_policy(&app, &session, wish).await.unwrap();
+    actions::set_policy(&app, &session, changed).await.unwrap();
     let account = ActionPayload::PaperAccount { name: "Practice".to_owned(), cash_minor: 100_000 };
-    crate::actions::carry_out(&app, &session, account).await;
+    crate::actions::propose_and_approve(&app, &session, account).await;
     let account = paper::list_accounts(&app, &session).await.unwrap()[0].id;
     let size = Size::Cash(10_000);
     let buy = ActionPayload::Trade { account, symbol: "VTI".to_owned(), side: Side::Buy, size };
-    crate::actions::carry_out(&app, &session, buy).await;
+    crate::actions::propose_and_approve(&app, &session, buy).await;
 }
 
-/// All that somebody leaves behind at the door.
-async fn with_ways_in(world: &World, person: &Person) {
+/// Every kind of access: password, session, known device, passkey, recovery codes, second step, invitation and app.
+/// Also a profile image.
+async fn with_access(world: &World, person: &Person) {
     let (app, email) = (&world.app, &person.user.email);
     profiles::reset_password(app, person.user.id, PASSWORD).await.unwrap();
     let caller = session_of(world, &person.user).await;
     let token = sessions::create(app, &person.user, sessions::Method::Password, Visit::default());
     sign_ins::remember_device(app, &token.await.unwrap(), None).await.unwrap();
-    enrol(world, &caller, Kind::Es256, email).await;
+    register_passkey(world, &caller, Kind::Es256, email).await;
     recovery::create(app, &caller).await.unwrap();
     passkeys::start_registration(app, &caller, &party()).await.unwrap();
     profiles::set_second_step(app, &caller, true).await.unwrap();
@@ -220,11 +223,11 @@ async fn with_ways_in(world: &World, person: &Person) {
     if person.user.role == Role::Admin {
         invitations::create(app, &caller, None).await.unwrap();
     }
-    crate::oauth::let_in(app, &caller).await;
+    crate::oauth::authorize_app(app, &caller).await;
     images::set(app, &caller, png(10, 10)).await.unwrap();
 }
 
-/// A bank that offers an account.
+/// A connection to a bank that offers an account.
 async fn with_a_connection(world: &World, person: &Person) {
     let server = SimpleFin::start(world.clock.clone()).await;
     server.connection("CON-1", "First Bank");
@@ -233,8 +236,8 @@ async fn with_a_connection(world: &World, person: &Person) {
     connections::create(&world.app, &person.caller, &token, None).await.unwrap();
 }
 
-/// Tables whose rows name nobody, or that not everybody has rows in.
-const NOBODYS: [&str; 8] = [
+/// Tables whose rows name no person, or in which not every person has rows.
+const SKIPPED_TABLES: [&str; 8] = [
     "corporate_actions",
     "ended_keys",
     "installation",
@@ -245,7 +248,7 @@ const NOBODYS: [&str; 8] = [
     "write_probes",
 ];
 
-/// What is worked out and decided.
+/// Insights, and the person's decisions about them.
 async fn with_insights(world: &World, person: &Person) {
     let mut gold = card("American Express Gold Card");
     gold.institution_name = Some("American Express".to_owned());
@@ -263,9 +266,9 @@ async fn with_insights(world: &World, person: &Person) {
     let (app, caller) = (&world.app, &person.caller);
     let found = transfers::list(app, caller).await.unwrap().remove(0);
     transfers::confirm(app, caller, found.outflow, found.inflow).await.unwrap();
-    let word = Override { counterparty: Some("Me".to_owned()), category: None };
-    corrections::correct(app, caller, vec![found.outflow], word.clone()).await.unwrap();
-    let rule = NewRule { words: Some("OAK".to_owned()), sets: word, ..NewRule::default() };
+    let correction = Override { counterparty: Some("Me".to_owned()), category: None };
+    corrections::correct(app, caller, vec![found.outflow], correction.clone()).await.unwrap();
+    let rule = NewRule { words: Some("OAK".to_owned()), sets: correction, ..NewRule::default() };
     rules::create(app, caller, rule).await.unwrap();
     let gold = person.account("American Express Gold Card").await;
     benefits::set_card(app, caller, gold, Some("amex-gold"), None).await.unwrap();
@@ -275,36 +278,36 @@ async fn with_insights(world: &World, person: &Person) {
     insights::pipeline::run_all(&world.app).await.unwrap();
 }
 
-/// A file that is taken in by a mapping of the person's, and one that waits.
-async fn files_of(world: &World, person: &Person) {
+/// A file that is committed with the person's own mapping, and one that is only staged.
+async fn with_files(world: &World, person: &Person) {
     let (app, caller) = (&world.app, &person.caller);
     let table = "Day,Sum,Words,Balance\n2026-03-01,-1.00,A,9.00\n2026-03-02,-2.00,B,7.00\n";
     let id = files::stage(app, caller, "a.csv", table).await.unwrap();
-    let look = files::preview(app, caller, id).await.unwrap();
+    let preview = files::preview(app, caller, id).await.unwrap();
     let choice =
         AccountChoice { destination: Some(DestinationChoice::New), ..AccountChoice::default() };
-    let mapping = Some(look.table.unwrap().mapping);
-    let choices = Choices { mapping, accounts: [(0, choice)].into(), ..look.choices };
+    let mapping = Some(preview.table.unwrap().mapping);
+    let choices = Choices { mapping, accounts: [(0, choice)].into(), ..preview.choices };
     files::choose(app, caller, id, choices).await.unwrap();
     files::commit(app, caller, id).await.unwrap();
     files::stage(app, caller, "b.csv", table).await.unwrap();
 }
 
 #[tokio::test]
-async fn when_a_person_leaves_every_row_of_theirs_goes_with_them() {
+async fn deleting_a_person_deletes_every_row_of_theirs() {
     let world = World::new().await;
     let (robin, kim) =
         (someone_with_everything(&world).await, someone_with_everything(&world).await);
     for person in [&robin, &kim] {
-        // Still to be looked at.
+        // A transaction that is still queued for insights.
         let late = txn("2026-03-08", -100, "KROGER #339").id("late");
         person.import(statement([checking("A").with(late)])).await;
-        files_of(&world, person).await;
+        with_files(&world, person).await;
     }
     let before = world.stored().await;
     let (of_robin, of_kim) = (hex(robin.user.id.as_bytes()), hex(kim.user.id.as_bytes()));
-    for (table, rows) in before.iter().filter(|(it, _)| !NOBODYS.contains(&it.as_str())) {
-        assert!(rows.iter().any(|it| it.contains(&of_robin)), "{table} has nothing of Robin's");
+    for (table, rows) in before.iter().filter(|(it, _)| !SKIPPED_TABLES.contains(&it.as_str())) {
+        assert!(rows.iter().any(|it| it.contains(&of_robin)), "{table} has no row of Robin");
     }
     users::delete(&world.app, robin.user.id).await.unwrap();
     let after = world.stored().await;

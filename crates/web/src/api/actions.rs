@@ -133,9 +133,9 @@ pub(super) const CREATE: Endpoint = Endpoint {
 
 async fn create(call: Call) -> Result<Answer> {
     let members = call.members(NEW)?;
-    let word = members.one_of("action_type", TYPES)?;
-    let word = members.required("action_type", word)?;
-    let kind = ActionType::parse(&word).ok_or_else(|| Error::internal("an unknown type"))?;
+    let action_type = members.one_of("action_type", TYPES)?;
+    let action_type = members.required("action_type", action_type)?;
+    let kind = ActionType::parse(&action_type).ok_or_else(|| Error::internal("an unknown type"))?;
     let new = NewAction {
         payload: payload::read(&call, &members, kind).await?,
         description: members.text("description")?,

@@ -25,7 +25,7 @@ pub(super) struct Told {
     pub(super) again: Option<Answer>,
 }
 
-/// Like `run`, with preparation before the transaction, which a repeated request skips.
+/// Like `change`, with preparation before the transaction, which a repeated request skips.
 pub(super) async fn change_prepared<T: Send + 'static>(
     call: &Call,
     prepare: impl Future<Output = Result<T>>,

@@ -149,8 +149,9 @@ impl Members {
 
     /// An amount in quotes.
     pub fn money_text(&self, name: &str, currency: Currency) -> Result<Option<Money>> {
-        let wanted = "be text with a number in it, such as \"100000.00\"";
-        let text: Option<String> = self.read(name, wanted, |raw| serde_json::from_str(raw).ok())?;
+        let requirement = "be text with a number in it, such as \"100000.00\"";
+        let text: Option<String> =
+            self.read(name, requirement, |raw| serde_json::from_str(raw).ok())?;
         text.map(|it| self.amount(name, &it, currency)).transpose()
     }
 
@@ -164,13 +165,13 @@ impl Members {
     fn read<T>(
         &self,
         name: &str,
-        wanted: &str,
+        requirement: &str,
         read: impl Fn(&str) -> Option<T>,
     ) -> Result<Option<T>> {
         match self.raw(name) {
             Some(raw) => match read(raw) {
                 Some(value) => Ok(Some(value)),
-                None => Err(self.refuse(name, &format!("must {wanted}"))),
+                None => Err(self.refuse(name, &format!("must {requirement}"))),
             },
             None => Ok(None),
         }

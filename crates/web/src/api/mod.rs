@@ -179,11 +179,11 @@ pub(crate) fn find(endpoints: &'static [Endpoint], method: &Method, path: &str) 
 fn match_path(pattern: &str, path: &str) -> Option<Vec<String>> {
     let mut values = Vec::new();
     let mut parts = path.split('/');
-    for wanted in pattern.split('/') {
+    for expected in pattern.split('/') {
         let part = parts.next()?;
-        if wanted.starts_with('{') && !part.is_empty() {
+        if expected.starts_with('{') && !part.is_empty() {
             values.push(part.to_owned());
-        } else if wanted != part {
+        } else if expected != part {
             return None;
         }
     }

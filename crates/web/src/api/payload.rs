@@ -218,11 +218,11 @@ pub(super) fn paper_account(members: &Members) -> Result<ActionPayload> {
     })
 }
 
-fn fix(payload: &Members, word: Override) -> Result<ActionPayload> {
+fn fix(payload: &Members, correction: Override) -> Result<ActionPayload> {
     let transactions = payload.ids("transaction_ids")?;
     Ok(ActionPayload::Correction {
         transactions: payload.required("transaction_ids", transactions)?,
-        sets: word,
+        sets: correction,
         always: payload.bool("always")?.unwrap_or(false),
     })
 }
@@ -267,10 +267,10 @@ fn category(payload: &Members) -> Result<Option<Category>> {
     }
     let known = Category::ALL.iter().map(|it| it.detailed());
     let typed: String = text.chars().take(64).collect();
-    let meant = match base::nearest(&typed, known, typed.chars().count() / 3) {
+    let suggestion = match base::nearest(&typed, known, typed.chars().count() / 3) {
         Some(code) => format!("; did you mean {code}?"),
         None => String::new(),
     };
     let message = "must be a category such as FOOD_AND_DRINK_COFFEE, or its label";
-    Err(payload.refuse("category", &format!("{message}{meant}")))
+    Err(payload.refuse("category", &format!("{message}{suggestion}")))
 }

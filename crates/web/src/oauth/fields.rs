@@ -90,11 +90,15 @@ impl Fields {
         };
         let unreadable =
             || OAuthError::new(OAuthErrorCode::InvalidClient, "send Basic client authentication");
-        let (name, word) = basic(value.to_str().unwrap_or_default()).ok_or_else(unreadable)?;
-        if secret.is_some() || id.is_some_and(|it| it != name) {
+        let (basic_id, basic_secret) =
+            basic(value.to_str().unwrap_or_default()).ok_or_else(unreadable)?;
+        if secret.is_some() || id.is_some_and(|it| it != basic_id) {
             return Err(wrong("use only one method of client authentication"));
         }
-        Ok(ClientCredentials { id: Some(name), secret: Some(word).filter(|it| !it.is_empty()) })
+        Ok(ClientCredentials {
+            id: Some(basic_id),
+            secret: Some(basic_secret).filter(|it| !it.is_empty()),
+        })
     }
 }
 

@@ -109,7 +109,7 @@ fn refusal(failure: OAuthFailure) -> Response {
         }
         OAuthFailure::Internal(error) => error,
     };
-    let (status, word, message, retry_after) = match &error {
+    let (status, code_text, message, retry_after) = match &error {
         Error::Limited { retry_after_seconds, .. } => (
             StatusCode::TOO_MANY_REQUESTS,
             "temporarily_unavailable",
@@ -127,7 +127,7 @@ fn refusal(failure: OAuthFailure) -> Response {
             (StatusCode::INTERNAL_SERVER_ERROR, "server_error", message, None)
         }
     };
-    let mut response = answer(status, &error_body(word, &message));
+    let mut response = answer(status, &error_body(code_text, &message));
     if let Some(seconds) = retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }

@@ -56,10 +56,10 @@ fn read(bytes: &[u8]) -> Result<NewClient, OAuthError> {
             wrong("token_endpoint_auth_method must be none, client_secret_basic or client_secret_post")
         })?),
     };
-    for (name, wanted) in [("grant_types", "authorization_code"), ("response_types", "code")] {
+    for (name, required) in [("grant_types", "authorization_code"), ("response_types", "code")] {
         let given = texts(&members, name)?;
-        if given.is_some_and(|it| !it.iter().any(|word| word == wanted)) {
-            return Err(wrong(&format!("{name} must have {wanted} in it")));
+        if given.is_some_and(|it| !it.iter().any(|word| word == required)) {
+            return Err(wrong(&format!("{name} must have {required} in it")));
         }
     }
     Ok(NewClient {

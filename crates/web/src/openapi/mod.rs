@@ -189,11 +189,11 @@ fn applies(code: Code, endpoint: &Endpoint) -> bool {
     }
 }
 
-fn parameter(parameter: &Parameter, place: &str) -> Value {
+fn parameter(parameter: &Parameter, location: &str) -> Value {
     let mut value = json!({
         "name": parameter.name,
-        "in": place,
-        "required": place == "path",
+        "in": location,
+        "required": location == "path",
         "description": parameter.description,
         "schema": taken(parameter.takes),
     });

@@ -56,11 +56,11 @@ struct State {
     /// When the first byte of a request came whose head is not complete.
     head_since: Option<u64>,
     has_been_used: bool,
-    /// Bytes that the socket does not take because the client reads none.
+    /// The time spent waiting for the client to read what the socket does not take.
     writing: Transfer,
     exchanges: Vec<Running>,
     next_exchange: u64,
-    /// A request was answered before all of its body was read.
+    /// Whether a request was answered before all of its body was read.
     has_unread_body: bool,
 }
 
@@ -135,7 +135,7 @@ impl Connection {
         self.state().writing.progress(now, bytes);
     }
 
-    /// A request's head is complete.
+    /// Begins an exchange, once a request's head is complete.
     pub(super) fn begin_exchange(self: &Arc<Connection>) -> Exchange {
         let mut state = self.state();
         let id = state.next_exchange;
@@ -156,7 +156,7 @@ impl Connection {
         state.head_since = None;
     }
 
-    /// The server needs the client of this exchange to send or to take bytes.
+    /// Records that the server waits for the client of this exchange to send or to take bytes.
     pub(super) fn wait_for_client(&self, id: u64, body_reader: Option<&Waker>) {
         let now = self.now();
         let mut state = self.state();

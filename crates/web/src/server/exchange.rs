@@ -12,7 +12,8 @@ use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 
 use super::connection::Connection;
 
-/// Begins when a request's head is complete, and ends when its answer has been handed over or given up.
+/// One request and its answer. It begins when the request's head is complete, and ends when the answer has been
+/// handed over or given up.
 #[derive(Debug)]
 pub(super) struct Exchange {
     connection: Arc<Connection>,

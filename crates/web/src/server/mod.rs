@@ -145,7 +145,7 @@ async fn run(
     };
     let io = TokioIo::new(ClientStream::new(stream, handle.clone()));
     let mut http = std::pin::pin!(builder.serve_connection(io, service));
-    // An error means that the client hung up or sent no HTTP, which is its own business.
+    // An error means that the client hung up or sent no HTTP, and needs no handling.
     tokio::select! {
         _ = http.as_mut() => return,
         () = handle.reached(Closing::Graceful) => http.as_mut().graceful_shutdown(),

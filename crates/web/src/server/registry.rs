@@ -30,7 +30,7 @@ struct Table {
     by_group: HashMap<AddressGroup, usize>,
 }
 
-/// A connection's place in the registry, given back when it ends.
+/// A connection's entry in the registry, removed when it ends.
 pub(super) struct Admitted {
     registry: Arc<Registry>,
     connection: Arc<Connection>,
@@ -59,7 +59,7 @@ impl Registry {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a new connection, or none while all are busy. Connections that wait for their client make room.
+    /// Admits a new connection; none while all are busy. Connections that wait for their client make room.
     pub(super) fn admit(self: &Arc<Registry>, peer: IpAddr) -> Option<Admitted> {
         let group = AddressGroup::of(peer);
         let mut table = self.table();
@@ -129,8 +129,8 @@ impl Table {
         }
     }
 
-    /// Closes spare connections, of one address or of all, longest spare first. Returns how many. Their places are free
-    /// at once; their sockets close as soon as their tasks run.
+    /// Closes spare connections, of one address or of all, longest spare first. Returns how many. Their entries are
+    /// removed at once; their sockets close as soon as their tasks run.
     fn evict(&mut self, group: Option<AddressGroup>) -> usize {
         let in_question =
             self.open.iter().filter(|(_, it)| group.is_none_or(|group| it.group == group));

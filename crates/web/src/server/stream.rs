@@ -1,4 +1,4 @@
-//! A client's socket that tells its connection what moves, and that closes without losing an answer.
+//! A client's socket that reports reads and writes to its connection, and that closes without losing an answer.
 
 use std::io;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use tokio::time::Sleep;
 
 use super::connection::Connection;
 
-/// How long, and for how many bytes, a closed connection still takes what its client goes on sending.
+/// How long, and for how many bytes, a closed connection still reads what its client sends.
 const LINGER: Duration = Duration::from_secs(3);
 const LINGER_BYTES_MAX: usize = 64 << 20;
 
@@ -34,12 +34,12 @@ impl ClientStream {
         ClientStream { socket, connection, closing: None }
     }
 
-    /// Reads and forgets until the client closes its side, or long enough.
+    /// Reads and discards bytes until the client closes its side or the limits are reached.
     fn poll_linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let Some(lingering) = &mut self.closing else { return Poll::Ready(()) };
-        let mut scrap = [0_u8; 16 * 1_024];
+        let mut discarded = [0_u8; 16 * 1_024];
         while lingering.bytes_left > 0 {
-            let mut into = ReadBuf::new(&mut scrap);
+            let mut into = ReadBuf::new(&mut discarded);
             match Pin::new(&mut self.socket).poll_read(context, &mut into) {
                 Poll::Ready(Ok(())) if !into.filled().is_empty() => {
                     lingering.bytes_left = lingering.bytes_left.saturating_sub(into.filled().len());

@@ -15,12 +15,12 @@ pub(super) struct Transfer {
 }
 
 impl Transfer {
-    /// The server needs the client to go on. Waiting that has begun goes on.
+    /// Starts to count the time that the server waits for the client, unless it is counted already.
     pub(super) fn wait(&mut self, now: u64) {
         self.waiting_since.get_or_insert(now);
     }
 
-    /// The client moved this many bytes, or the server no longer needs it to.
+    /// Records that the client moved this many bytes, or that the server no longer waits for it.
     pub(super) fn progress(&mut self, now: u64, bytes: usize) {
         self.waited_ms = self.waited_ms(now).saturating_sub(bytes as u64 / BYTES_PER_MS_MIN);
         self.waiting_since = None;
@@ -30,7 +30,7 @@ impl Transfer {
         self.waiting_since
     }
 
-    /// The client is too slow. Only ever true while the server waits for it.
+    /// Whether the client is too slow. Only ever true while the server waits for it.
     pub(super) fn is_overdue(&self, now: u64) -> bool {
         self.waiting_since.is_some() && self.waited_ms(now) > ALLOWANCE_MS
     }

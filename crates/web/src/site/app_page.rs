@@ -108,13 +108,13 @@ impl<'a> AppPage<'a> {
         response
     }
 
-    fn entry(&self, person: &Person, (place, href, name): (NavItem, &str, &str)) -> Markup {
-        let current = (self.place == place).then_some("page");
+    fn entry(&self, person: &Person, (item, href, name): (NavItem, &str, &str)) -> Markup {
+        let current = (self.place == item).then_some("page");
         html! {
             li {
                 a href=(href) aria-current=[current] {
                     (name)
-                    @if place == NavItem::Approvals { (pending_badge(person.pending)) }
+                    @if item == NavItem::Approvals { (pending_badge(person.pending)) }
                 }
             }
         }
@@ -126,7 +126,7 @@ impl<'a> AppPage<'a> {
             div.sidebar id="menu" popover {
                 a.brand href="/" { (logo::svg()) span { "Evenkeel" } }
                 nav aria-label="Pages" {
-                    ul { @for place in NAV_ITEMS { (self.entry(person, place)) } }
+                    ul { @for item in NAV_ITEMS { (self.entry(person, item)) } }
                     ul.lower {
                         li { a href="/docs/start" { "Use the API" } }
                         li { (fields::button("/sign-out", &person.form_token, "Sign out", "link")) }
@@ -140,8 +140,8 @@ impl<'a> AppPage<'a> {
         html! {
             nav.near aria-label="Most used pages" {
                 ul {
-                    @for place in NAV_ITEMS.into_iter().filter(|it| BOTTOM_BAR_ITEMS.contains(&it.0)) {
-                        (self.entry(person, place))
+                    @for item in NAV_ITEMS.into_iter().filter(|it| BOTTOM_BAR_ITEMS.contains(&it.0)) {
+                        (self.entry(person, item))
                     }
                     li { button type="button" popovertarget="menu" { "More" } }
                 }
@@ -284,16 +284,16 @@ pub(super) fn send(status: StatusCode, page: Markup) -> Response {
 }
 
 /// Redirects after a form was handled, with a message that the next page shows once.
-pub(crate) fn see_other(person: &Person, next: &str, said: &str) -> Response {
-    redirect_with_notice(person.public_url(), next, said)
+pub(crate) fn see_other(person: &Person, next: &str, message: &str) -> Response {
+    redirect_with_notice(person.public_url(), next, message)
 }
 
 /// As `see_other`, for pages without a signed-in person.
-pub(super) fn redirect_with_notice(public_url: &str, next: &str, said: &str) -> Response {
+pub(super) fn redirect_with_notice(public_url: &str, next: &str, message: &str) -> Response {
     let mut response = Redirect::to(urls::local_path(next)).into_response();
-    if !said.is_empty() {
+    if !message.is_empty() {
         let secure = cookies::is_secure(public_url);
-        let line = cookies::set(cookies::NOTICE, &urls::encode(said), Some(60), secure);
+        let line = cookies::set(cookies::NOTICE, &urls::encode(message), Some(60), secure);
         response.headers_mut().append(header::SET_COOKIE, line);
     }
     let no_store = HeaderValue::from_static("private, no-store");

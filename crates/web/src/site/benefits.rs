@@ -132,7 +132,7 @@ fn badge(benefit: &Benefit) -> Markup {
     html! { span.badge.(class) { (text) } }
 }
 
-/// The form for what the bank does not report, or reports wrongly.
+/// The form to mark a benefit, for use that the bank does not report, or reports wrongly.
 fn mark_form(person: &Person, benefit: &Benefit) -> Markup {
     let amount = format!("used-{}", benefit.id);
     let body = html! {
@@ -154,16 +154,16 @@ fn mark_form(person: &Person, benefit: &Benefit) -> Markup {
 
 pub(super) async fn mark(person: Person, Path(id): Path<String>, form: Form) -> PageResult {
     let id = BenefitId::parse(&id).map_err(|_| PageError::not_found())?;
-    let (said, done) = match form.text("said") {
+    let (mark, message) = match form.text("said") {
         "used" => (BenefitMark::Used(used_minor(&person, &form)?), "Marked as used."),
         "activated" => (BenefitMark::Activated, "Marked as activated."),
         "nothing" => (BenefitMark::Clear, "Your entry was cleared."),
         _ => return Err(PageError::not_found()),
     };
-    benefits::mark(person.app(), &person.caller, id, said).await?;
+    benefits::mark(person.app(), &person.caller, id, mark).await?;
     // Recomputed at once, so that the next page shows the change.
     service::insights::pipeline::run_for(person.app(), person.caller.user).await?;
-    Ok(app_page::see_other(&person, "/benefits", done))
+    Ok(app_page::see_other(&person, "/benefits", message))
 }
 
 /// The amount that was typed; none means the whole benefit.

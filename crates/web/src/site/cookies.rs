@@ -58,9 +58,9 @@ mod tests {
     #[test]
     fn cookies_are_bound_to_this_host_and_hidden_from_scripts() {
         let line = set(SESSION, "abc", Some(60), true);
-        let wanted = "__Host-evenkeel_session=abc; Path=/; HttpOnly; SameSite=Lax; Max-Age=60; \
-                      Secure";
-        assert_eq!(line, wanted);
+        let expected = "__Host-evenkeel_session=abc; Path=/; HttpOnly; SameSite=Lax; Max-Age=60; \
+                        Secure";
+        assert_eq!(line, expected);
         assert_eq!(
             set(VISIT, "x", None, false),
             "evenkeel_visit=x; Path=/; HttpOnly; SameSite=Lax"

@@ -36,11 +36,11 @@ fn method_not_allowed_page(method: &str, path: &str) -> Markup {
     )
 }
 
-pub(super) fn page(title: &str, said: Markup) -> Markup {
+pub(super) fn page(title: &str, body: Markup) -> Markup {
     let main = html! {
         div.note {
             h1 { (title) }
-            (said)
+            (body)
             ul.next {
                 li { a href="/" { "Go to overview" } }
                 li { a href="/docs" { "API reference" } }

@@ -13,7 +13,7 @@ use crate::error::error_chain;
 pub(crate) struct PageError {
     status: StatusCode,
     title: String,
-    said: Markup,
+    body: Markup,
     retry_after_seconds: Option<i64>,
 }
 
@@ -21,14 +21,14 @@ pub(crate) struct PageError {
 pub(crate) type PageResult = Result<Response, PageError>;
 
 impl PageError {
-    pub(crate) fn new(status: StatusCode, title: &str, said: &str) -> PageError {
-        let said = html! { p { (said) } };
-        PageError { status, title: title.to_owned(), said, retry_after_seconds: None }
+    pub(crate) fn new(status: StatusCode, title: &str, body: &str) -> PageError {
+        let body = html! { p { (body) } };
+        PageError { status, title: title.to_owned(), body, retry_after_seconds: None }
     }
 
     /// An error page with more than one paragraph.
-    pub(crate) fn with(status: StatusCode, title: &str, said: Markup) -> PageError {
-        PageError { status, title: title.to_owned(), said, retry_after_seconds: None }
+    pub(crate) fn with(status: StatusCode, title: &str, body: Markup) -> PageError {
+        PageError { status, title: title.to_owned(), body, retry_after_seconds: None }
     }
 
     /// The page for something that does not exist or belongs to someone else.
@@ -92,7 +92,7 @@ impl From<Error> for PageError {
 
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
-        let page = error_pages::page(&self.title, self.said);
+        let page = error_pages::page(&self.title, self.body);
         let mut response = public_page::send(&HeaderMap::new(), self.status, page);
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

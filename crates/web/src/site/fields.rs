@@ -204,8 +204,8 @@ mod tests {
         for text in ["", "12,34", "1,2345", "1.234,56", "12.345", "1,,000", "$", "ten", "٣"] {
             assert_eq!(read(text), None, "{text}");
         }
-        let said = amount("amount", "12,34", Currency::USD).unwrap_err().to_string();
-        assert!(said.contains("1234.56"), "{said}");
+        let message = amount("amount", "12,34", Currency::USD).unwrap_err().to_string();
+        assert!(message.contains("1234.56"), "{message}");
     }
 
     #[test]

@@ -90,9 +90,9 @@ pub(super) async fn read(request: Request, web: &WebState, cookie: &str) -> Resu
 
 pub(crate) async fn body_text(body: Body) -> Result<String, Response> {
     let Ok(collected) = Limited::new(body, BYTES_MAX).collect().await else {
-        let said = "This form is too large. Go back and send less.";
+        let message = "This form is too large. Go back and send less.";
         return Err(
-            PageError::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", said).into_response()
+            PageError::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", message).into_response()
         );
     };
     String::from_utf8(collected.to_bytes().to_vec()).map_err(|_| unreadable())
@@ -118,15 +118,15 @@ fn is_same_site(headers: &HeaderMap, public_url: &str) -> bool {
 }
 
 pub(super) fn unreadable() -> Response {
-    let said = "We couldn't read this form. Go back and try again.";
-    PageError::new(StatusCode::BAD_REQUEST, "Something went wrong with this form", said)
+    let message = "We couldn't read this form. Go back and try again.";
+    PageError::new(StatusCode::BAD_REQUEST, "Something went wrong with this form", message)
         .into_response()
 }
 
 pub(super) fn stale() -> Response {
-    let said = "The page was open too long, or the form came from another site. Nothing was changed. Go back, \
-                reload the page and try again.";
-    PageError::new(StatusCode::FORBIDDEN, "This form has expired", said).into_response()
+    let message = "The page was open too long, or the form came from another site. Nothing was changed. Go back, \
+                   reload the page and try again.";
+    PageError::new(StatusCode::FORBIDDEN, "This form has expired", message).into_response()
 }
 
 #[cfg(test)]

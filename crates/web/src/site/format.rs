@@ -172,8 +172,8 @@ pub(crate) fn plural(count: i64, one: &str, many: &str) -> String {
 
 /// A code as words: FOOD_AND_DRINK becomes "Food and drink".
 pub(crate) fn code_to_words(code: &str) -> String {
-    let small = code.to_lowercase().replace("non_profit", "non-profit").replace('_', " ");
-    let mut letters = small.chars();
+    let lowercase = code.to_lowercase().replace("non_profit", "non-profit").replace('_', " ");
+    let mut letters = lowercase.chars();
     let first = letters.next().map(|it| it.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
 }

@@ -90,10 +90,10 @@ async fn redirect_to_sign_in(parts: &Parts, web: &WebState) -> Response {
     match users::list(&web.app, 1).await {
         Ok(users) if users.is_empty() => Redirect::to("/setup").into_response(),
         Ok(_) => {
-            let wanted = here(parts);
-            let reading = matches!(parts.method, Method::GET | Method::HEAD) && wanted != "/";
+            let requested = here(parts);
+            let reading = matches!(parts.method, Method::GET | Method::HEAD) && requested != "/";
             let next = match reading {
-                true => format!("/sign-in?next={}", super::urls::encode(wanted)),
+                true => format!("/sign-in?next={}", super::urls::encode(requested)),
                 false => "/sign-in".to_owned(),
             };
             Redirect::to(&next).into_response()

@@ -62,8 +62,8 @@ impl PublicPage<'_> {
     }
 
     fn top(&self) -> Markup {
-        let entry = |place: PublicNavItem, href: &str, text: &str| {
-            let current = (self.place == place).then_some("page");
+        let entry = |item: PublicNavItem, href: &str, text: &str| {
+            let current = (self.place == item).then_some("page");
             html! { li { a href=(href) aria-current=[current] { (text) } } }
         };
         html! {

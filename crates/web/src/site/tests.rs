@@ -15,7 +15,7 @@ use crate::{Settings, routers};
 
 const URL: &str = "https://money.example";
 
-/// Every page there is, by where it is found.
+/// Every public page, with its path.
 fn pages() -> Vec<(String, String)> {
     let mut pages = vec![
         ("/docs".to_owned(), docs::page(URL)),
@@ -37,8 +37,7 @@ fn page(path: &str) -> String {
     pages().into_iter().find(|(it, _)| it == path).unwrap().1
 }
 
-/// An opening tag. maud quotes every value and escapes what is inside, so that this is all there is
-/// to it.
+/// An opening tag. maud quotes every value and escapes its content, so parsing one is simple.
 struct Tag<'a> {
     name: &'a str,
     attributes: Vec<(&'a str, &'a str)>,
@@ -75,7 +74,7 @@ fn tag(inner: &str) -> Tag<'_> {
     Tag { name, attributes }
 }
 
-async fn answer(world: &World, method: &str, path: &str) -> Response {
+async fn send(world: &World, method: &str, path: &str) -> Response {
     let settings =
         Settings { public_url: URL.to_owned(), serve_metrics: true, ..Settings::default() };
     let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
@@ -88,23 +87,23 @@ async fn text(response: Response) -> String {
 }
 
 #[test]
-fn every_code_says_what_it_means_and_what_to_do() {
+fn every_error_code_page_gives_meaning_and_recovery() {
     let list = page("/docs/errors");
     for code in Code::ALL {
         let path = format!("/docs/errors/{}", code.slug());
         assert!(list.contains(&format!("href=\"{path}\"")), "{path}");
         let shown = page(&path);
-        for said in [code.meaning(), code.recovery()] {
-            let words = said.split('`').next().unwrap_or_default();
+        for sentence in [code.meaning(), code.recovery()] {
+            let words = sentence.split('`').next().unwrap_or_default();
             let escaped = words.replace('<', "&lt;").replace('>', "&gt;");
-            assert!(shown.contains(escaped.as_str()), "{path}: {said}");
+            assert!(shown.contains(escaped.as_str()), "{path}: {sentence}");
         }
         assert!(shown.contains(&format!("&quot;{}&quot;", code.as_str())), "{path}: the body");
     }
 }
 
 #[test]
-fn every_endpoint_is_there_with_each_of_its_parameters() {
+fn the_reference_lists_every_endpoint_and_parameter() {
     let reference = page("/docs");
     let ids: BTreeSet<&str> = tags(&reference).iter().filter_map(|it| it.get("id")).collect();
     for endpoint in ENDPOINTS {
@@ -123,7 +122,7 @@ fn every_endpoint_is_there_with_each_of_its_parameters() {
 }
 
 #[tokio::test]
-async fn every_link_leads_somewhere() {
+async fn every_link_works() {
     let world = World::new().await;
     let mut links = BTreeSet::new();
     for (path, page) in pages() {
@@ -137,12 +136,12 @@ async fn every_link_leads_somewhere() {
     assert!(links.len() > 40, "{links:?}");
     for link in links {
         let (path, fragment) = link.split_once('#').unwrap_or((&link, ""));
-        assert!(path.starts_with('/') && !path.starts_with("//"), "{link} leads away");
-        let response = answer(&world, "GET", path).await;
+        assert!(path.starts_with('/') && !path.starts_with("//"), "{link} leaves the site");
+        let response = send(&world, "GET", path).await;
         // Private pages redirect visitors who are not signed in.
-        let own = path == "/" || path.starts_with("/settings");
-        let wanted = if own { StatusCode::SEE_OTHER } else { StatusCode::OK };
-        assert!(response.status() == wanted || path == "/nowhere", "{link}");
+        let private = path == "/" || path.starts_with("/settings");
+        let expected = if private { StatusCode::SEE_OTHER } else { StatusCode::OK };
+        assert!(response.status() == expected || path == "/nowhere", "{link}");
         if !fragment.is_empty() {
             let page = text(response).await;
             assert!(page.contains(&format!("id=\"{fragment}\"")), "{link}");
@@ -151,7 +150,7 @@ async fn every_link_leads_somewhere() {
 }
 
 #[test]
-fn nothing_runs_or_is_styled_inline() {
+fn pages_have_no_inline_scripts_or_styles() {
     for (path, page) in pages() {
         assert!(!page.contains("<style") && !page.contains("javascript:"), "{path}");
         assert!(!page.contains("<script>"), "{path}");
@@ -164,7 +163,7 @@ fn nothing_runs_or_is_styled_inline() {
 }
 
 #[test]
-fn pages_can_be_read_by_everyone() {
+fn pages_are_accessible() {
     for (path, page) in pages() {
         let tags = tags(&page);
         let count = |name: &str| tags.iter().filter(|it| it.name == name).count();
@@ -177,7 +176,7 @@ fn pages_can_be_read_by_everyone() {
         }
         let mut ids = BTreeSet::new();
         for id in tags.iter().filter_map(|it| it.get("id")) {
-            assert!(ids.insert(id), "{path}: {id} twice");
+            assert!(ids.insert(id), "{path}: the id {id} occurs twice");
         }
         for named in tags.iter().filter_map(|it| it.get("aria-labelledby")) {
             assert!(ids.contains(named), "{path}: {named}");
@@ -208,10 +207,10 @@ fn pages_are_small() {
 }
 
 #[tokio::test]
-async fn every_answer_outside_the_api_is_guarded() {
+async fn every_response_outside_the_api_has_security_headers() {
     let world = World::new().await;
     for path in ["/", "/docs", "/docs/errors", "/nowhere", "/assets/nothing.css", "/healthz"] {
-        let response = answer(&world, "GET", path).await;
+        let response = send(&world, "GET", path).await;
         let get = |name: header::HeaderName| response.headers()[name].to_str().unwrap().to_owned();
         let policy = get(header::CONTENT_SECURITY_POLICY);
         assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{path}: {policy}");
@@ -223,38 +222,38 @@ async fn every_answer_outside_the_api_is_guarded() {
 }
 
 #[tokio::test]
-async fn an_address_that_leads_nowhere_has_a_page_of_its_own() {
+async fn an_unknown_path_gets_the_not_found_page() {
     let world = World::new().await;
     for path in
         ["/nowhere", "/docs/errors/nothing", "/assets/app.css", "/docs/more", "/favicon.ico"]
     {
-        let response = answer(&world, "GET", path).await;
+        let response = send(&world, "GET", path).await;
         assert_eq!(response.status(), StatusCode::NOT_FOUND, "{path}");
         assert!(text(response).await.contains("Page not found"), "{path}");
     }
-    let response = answer(&world, "GET", "/docs/").await;
+    let response = send(&world, "GET", "/docs/").await;
     assert_eq!(response.headers()[header::LOCATION], "/docs");
 }
 
 #[tokio::test]
-async fn a_page_takes_no_other_method_and_says_which_it_takes() {
+async fn an_unsupported_method_is_refused_with_the_allowed_ones() {
     let world = World::new().await;
-    let response = answer(&world, "POST", "/docs").await;
+    let response = send(&world, "POST", "/docs").await;
     assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
     assert_eq!(response.headers()[header::ALLOW], "GET,HEAD");
     assert!(text(response).await.contains("Method not allowed"));
-    let response = answer(&world, "DELETE", "/v1/openapi.json").await;
+    let response = send(&world, "DELETE", "/v1/openapi.json").await;
     assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
     assert_eq!(response.headers()[header::ALLOW], "GET, HEAD, OPTIONS");
     assert!(text(response).await.starts_with("{\"error\":"), "refusals under /v1 are JSON");
-    let response = answer(&world, "OPTIONS", "/v1/openapi.json").await;
+    let response = send(&world, "OPTIONS", "/v1/openapi.json").await;
     assert_eq!(response.status(), StatusCode::NO_CONTENT);
 }
 
 #[tokio::test]
-async fn what_was_kept_is_not_sent_again() {
+async fn cached_pages_are_not_sent_again() {
     let world = World::new().await;
-    let tag = answer(&world, "GET", "/docs").await.headers()[header::ETAG].clone();
+    let tag = send(&world, "GET", "/docs").await.headers()[header::ETAG].clone();
     let settings =
         Settings { public_url: URL.to_owned(), serve_metrics: true, ..Settings::default() };
     let request = Request::get("/docs").header(header::IF_NONE_MATCH, tag).body(Body::empty());
@@ -262,7 +261,7 @@ async fn what_was_kept_is_not_sent_again() {
     let response = router.oneshot(request.unwrap()).await.unwrap();
     assert_eq!(response.status(), StatusCode::NOT_MODIFIED);
     let style = super::assets::Asset::Style.href();
-    let response = answer(&world, "GET", style).await;
-    let kept = response.headers()[header::CACHE_CONTROL].to_str().unwrap().to_owned();
-    assert_eq!(kept, "public, max-age=31536000, immutable");
+    let response = send(&world, "GET", style).await;
+    let cache_control = response.headers()[header::CACHE_CONTROL].to_str().unwrap().to_owned();
+    assert_eq!(cache_control, "public, max-age=31536000, immutable");
 }

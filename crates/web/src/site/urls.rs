@@ -80,8 +80,8 @@ mod tests {
             assert_eq!(decode(&encode(text)).as_deref(), Some(text));
         }
         let read = parse_pairs("a=1&b=x+y%21&c=&a=2").unwrap();
-        let wanted = [("a", "1"), ("b", "x y!"), ("c", ""), ("a", "2")];
-        assert!(read.iter().map(|(a, b)| (a.as_str(), b.as_str())).eq(wanted));
+        let expected = [("a", "1"), ("b", "x y!"), ("c", ""), ("a", "2")];
+        assert!(read.iter().map(|(a, b)| (a.as_str(), b.as_str())).eq(expected));
         assert_eq!(parse_pairs("a=%zz"), None);
         assert_eq!(query_string(&[("q", "a b"), ("none", ""), ("x", "1")]), "?q=a%20b&x=1");
     }

@@ -1,4 +1,4 @@
-//! Who may come in, and how the others are told.
+//! Authentication and scopes: which requests are accepted, and how the others are refused.
 
 use axum::body::Body;
 use http::{Method, Request, StatusCode};
@@ -16,7 +16,7 @@ const METADATA: &str =
     "resource_metadata=\"http://evenkeel.test/.well-known/oauth-protected-resource\"";
 
 #[tokio::test]
-async fn without_a_good_token_there_is_a_challenge() {
+async fn a_missing_or_malformed_token_is_answered_with_a_challenge() {
     let world = World::new().await;
     let person = world.person("robin@example.com").await;
     let good = person.key(new_key()).await.secret;
@@ -34,12 +34,12 @@ async fn without_a_good_token_there_is_a_challenge() {
         let refused = Client::with_token(&world, token).get("/v1/accounts").await;
         assert_eq!(refused.refusal(), "401 UNAUTHENTICATED: the token is malformed", "{token}");
         assert!(refused.header("www-authenticate").contains("error=\"invalid_token\""));
-        assert!(refused.header("ratelimit").is_empty(), "a stranger learns nothing of a key");
+        assert!(refused.header("ratelimit").is_empty(), "an invalid token gets no rate limit");
     }
 }
 
 #[tokio::test]
-async fn odd_authorization_headers_are_refused_and_the_scheme_is_read_in_any_case() {
+async fn invalid_authorization_headers_are_refused_and_the_scheme_is_case_insensitive() {
     let world = World::new().await;
     let person = world.person("robin@example.com").await;
     let good = person.key(new_key()).await.secret;
@@ -57,7 +57,7 @@ async fn odd_authorization_headers_are_refused_and_the_scheme_is_read_in_any_cas
 }
 
 #[tokio::test]
-async fn a_revoked_key_is_refused_at_the_next_request_and_an_expired_one_after_its_time() {
+async fn a_revoked_key_is_refused_at_the_next_request_and_an_expired_one_at_its_expiry() {
     let world = World::new().await;
     let person = world.person("robin@example.com").await;
     let key = person.key(new_key()).await;
@@ -77,7 +77,7 @@ async fn a_revoked_key_is_refused_at_the_next_request_and_an_expired_one_after_i
 }
 
 #[tokio::test]
-async fn each_endpoint_asks_for_its_own_scopes_and_no_other() {
+async fn each_endpoint_requires_exactly_its_own_scopes() {
     let world = World::new().await;
     let person = world.person("robin@example.com").await;
     for endpoint in web::api::ENDPOINTS {
@@ -104,7 +104,7 @@ async fn each_endpoint_asks_for_its_own_scopes_and_no_other() {
     }
 }
 
-/// A path of the endpoint, with ids of nothing.
+/// The path of the endpoint with the example ids of its parameters.
 pub(crate) fn sample_path(endpoint: &Endpoint) -> String {
     let path = endpoint.path_parameters.iter().fold(endpoint.path.to_owned(), |path, it| {
         path.replace(&format!("{{{}}}", it.name), it.example)
@@ -138,7 +138,7 @@ async fn another_persons_ids_look_exactly_like_ids_that_do_not_exist() {
 }
 
 #[tokio::test]
-async fn guessing_from_one_address_is_slowed_while_good_keys_go_on() {
+async fn bad_tokens_from_one_address_are_rate_limited_while_valid_keys_work() {
     let world = World::new().await;
     let person = world.person("robin@example.com").await;
     let good = person.key(new_key()).await.secret;
@@ -157,7 +157,7 @@ async fn guessing_from_one_address_is_slowed_while_good_keys_go_on() {
 }
 
 #[tokio::test]
-async fn a_token_in_the_address_is_not_a_token() {
+async fn a_token_in_the_query_is_ignored() {
     let world = World::new().await;
     let person = world.person("robin@example.com").await;
     let good = person.key(new_key()).await.secret;
@@ -166,7 +166,7 @@ async fn a_token_in_the_address_is_not_a_token() {
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_text_in_the_header_are_refused() {
+async fn an_authorization_header_that_is_not_text_is_refused() {
     let world = World::new().await;
     let settings = web::Settings {
         public_url: "http://evenkeel.test".to_owned(),

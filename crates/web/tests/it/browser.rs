@@ -1,4 +1,4 @@
-//! A browser without a screen: it keeps cookies, and sends forms with the token of the page they are on.
+//! A minimal browser for tests: it keeps cookies, and sends forms with the session's form token.
 
 use std::collections::BTreeMap;
 
@@ -16,15 +16,15 @@ pub(crate) struct Browser {
     router: Router,
     cookies: BTreeMap<String, String>,
     form_token: String,
-    /// As a program would send it, where a test tries that.
+    /// An API token to send as a bearer token, for tests that try one on a page.
     pub(crate) bearer: Option<String>,
-    /// As a script of ours asks for an answer.
+    /// The Accept header, which the site's own scripts set to JSON.
     pub(crate) accept: Option<&'static str>,
-    /// Compressions that the browser understands.
+    /// The Accept-Encoding header.
     pub(crate) accept_encoding: Option<&'static str>,
 }
 
-/// A page as the browser got it.
+/// A response, with its body as text and as bytes.
 pub(crate) struct Page {
     pub(crate) status: StatusCode,
     pub(crate) headers: http::HeaderMap,
@@ -33,7 +33,7 @@ pub(crate) struct Page {
 }
 
 impl Browser {
-    /// Nobody is signed in.
+    /// A browser in which nobody is signed in.
     pub(crate) fn new(world: &World) -> Browser {
         let settings = web::Settings {
             public_url: PUBLIC_URL.to_owned(),
@@ -51,7 +51,7 @@ impl Browser {
         }
     }
 
-    /// Signed in already, as somebody who just was at the door.
+    /// A browser in which the person has just signed in.
     pub(crate) async fn of(world: &World, person: &Person) -> Browser {
         let mut browser = Browser::new(world);
         let visit = Visit::default();
@@ -63,7 +63,7 @@ impl Browser {
         browser
     }
 
-    /// The field by which this browser's forms are known.
+    /// The form token as a form field.
     pub(crate) fn token_field(&self) -> String {
         format!("form_token={}", self.form_token)
     }
@@ -72,7 +72,7 @@ impl Browser {
         self.send(Method::GET, path, String::new()).await
     }
 
-    /// Sends a form with the token that belongs to it.
+    /// Sends a form with the browser's form token.
     pub(crate) async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Page {
         let token = [("form_token", self.form_token.as_str())];
         let pairs = token.iter().chain(fields);
@@ -81,7 +81,7 @@ impl Browser {
         self.send(Method::POST, path, written.join("&")).await
     }
 
-    /// Sends a form, and goes on to where it leads.
+    /// Sends a form and follows its redirect.
     pub(crate) async fn submit(&mut self, path: &str, fields: &[(&str, &str)]) -> Page {
         let sent = self.post(path, fields).await;
         assert_eq!(sent.status, StatusCode::SEE_OTHER, "{}", sent.text);
@@ -89,7 +89,7 @@ impl Browser {
         self.get(&next).await
     }
 
-    /// Sends a form with one file, and with that token.
+    /// Uploads an image with the given form token.
     pub(crate) async fn upload(&mut self, to: &str, token: &str, name: &str, file: &[u8]) -> Page {
         let head = format!(
             "--x\r\nContent-Disposition: form-data; name=\"form_token\"\r\n\r\n{token}\r\n--x\r\n\
@@ -100,8 +100,8 @@ impl Browser {
         self.send_as("multipart/form-data; boundary=x", Method::POST, to, body).await
     }
 
-    /// Drops files on the page of imports, each with its name and what is in it.
-    pub(crate) async fn drop_files(&mut self, token: &str, files: &[(&str, &str)]) -> Page {
+    /// Uploads files on the import page, each with its name and content.
+    pub(crate) async fn upload_files(&mut self, token: &str, files: &[(&str, &str)]) -> Page {
         let mut body = format!(
             "--x\r\nContent-Disposition: form-data; name=\"form_token\"\r\n\r\n{token}\r\n"
         );
@@ -117,12 +117,12 @@ impl Browser {
         self.send_as(kind, Method::POST, "/import", body.into_bytes()).await
     }
 
-    /// What forms of this browser carry.
+    /// The form token that this browser sends.
     pub(crate) fn form_token(&self) -> String {
         self.form_token.clone()
     }
 
-    /// As a page that was opened carries it.
+    /// Replaces the form token, for pages that have another one.
     pub(crate) fn set_form_token(&mut self, token: &str) {
         self.form_token = token.to_owned();
     }
@@ -172,20 +172,20 @@ impl Page {
         self.headers.get(name).map_or("", |it| it.to_str().unwrap())
     }
 
-    /// Where a form that was taken leads.
+    /// The redirect target; panics unless the status is 303.
     pub(crate) fn location(&self) -> &str {
         assert_eq!(self.status, StatusCode::SEE_OTHER, "{}", self.text);
         self.header("location")
     }
 
-    /// The page, once it is known to be one.
+    /// The text of the page; panics unless the status is 200.
     pub(crate) fn good(self) -> String {
         assert_eq!(self.status, StatusCode::OK, "{}", self.text);
         self.text
     }
 }
 
-/// As forms write values.
+/// Percent-encodes the value of a form field.
 pub(crate) fn encode(text: &str) -> String {
     let plain = |it: u8| it.is_ascii_alphanumeric() || b"-._".contains(&it);
     text.bytes()

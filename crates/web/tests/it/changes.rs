@@ -1,4 +1,4 @@
-//! Changes and their Idempotency-Key, tried on an endpoint of this test's own inside the real frame.
+//! Changes with an Idempotency-Key, tested with an endpoint of their own in the real router.
 
 use base::{Currency, Money};
 use http::{Method, StatusCode};
@@ -29,7 +29,7 @@ static ENDPOINTS: &[Endpoint] = &[Endpoint {
     handle: |call| Box::pin(create(call)),
 }];
 
-/// Names decide what happens: "conflict" is refused by the rules, "panic" and "broken" are trouble of ours.
+/// Creates a goal, or fails by its name: "conflict" is a refusal, "panic" and "broken" are internal errors.
 async fn create(call: Call) -> service::Result<Answer> {
     let members = call.members(MEMBERS)?;
     let name = members.text("name")?.unwrap_or_default();
@@ -60,31 +60,31 @@ async fn create(call: Call) -> service::Result<Answer> {
     .await
 }
 
-struct Scene {
+struct Fixture {
     world: World,
     client: Client,
     caller: service::Caller,
 }
 
-async fn scene() -> Scene {
+async fn fixture() -> Fixture {
     let world = World::new().await;
     let person = world.person("robin@example.com").await;
     let token = person.key(testkit::new_key()).await.secret;
-    let client = Client::over(world.app.clone(), ENDPOINTS, Some(token));
+    let client = Client::with_endpoints(world.app.clone(), ENDPOINTS, Some(token));
     let client = client.header("content-type", "application/json");
-    Scene { world, client, caller: person.caller }
+    Fixture { world, client, caller: person.caller }
 }
 
-impl Scene {
+impl Fixture {
     async fn goals(&self) -> usize {
         goals::list(&self.world.app, &self.caller, None).await.unwrap().len()
     }
 }
 
 #[tokio::test]
-async fn the_same_key_gives_the_same_answer_and_one_effect() {
-    let scene = scene().await;
-    let client = scene.client.header("idempotency-key", "abc-1");
+async fn the_same_idempotency_key_replays_the_response_and_has_one_effect() {
+    let fixture = fixture().await;
+    let client = fixture.client.header("idempotency-key", "abc-1");
     let first = client.send(Method::POST, "/v1/goals", r#"{"name": "Boat"}"#).await;
     let again = client.send(Method::POST, "/v1/goals", r#"{"name": "Boat"}"#).await;
     assert_eq!(first.data(), again.data());
@@ -92,75 +92,71 @@ async fn the_same_key_gives_the_same_answer_and_one_effect() {
         (first.header("idempotent-replayed"), again.header("idempotent-replayed")),
         ("", "true")
     );
-    assert_eq!(scene.goals().await, 1);
-    let quoted = scene.client.header("idempotency-key", "\"abc-1\"");
+    assert_eq!(fixture.goals().await, 1);
+    let quoted = fixture.client.header("idempotency-key", "\"abc-1\"");
     let quoted = quoted.send(Method::POST, "/v1/goals", r#"{"name": "Boat"}"#).await;
-    assert_eq!(
-        quoted.header("idempotent-replayed"),
-        "true",
-        "quotes are how some clients write it"
-    );
+    assert_eq!(quoted.header("idempotent-replayed"), "true", "some clients send the key in quotes");
 
     let reused = client.send(Method::POST, "/v1/goals", r#"{"name": "House"}"#).await.refusal();
     assert_eq!(
         reused,
         "422 IDEMPOTENCY_KEY_REUSED: this Idempotency-Key was used for a different request"
     );
-    scene.client.send(Method::POST, "/v1/goals", r#"{"name": "Boat"}"#).await;
-    assert_eq!(scene.goals().await, 2, "without a key each is its own");
+    fixture.client.send(Method::POST, "/v1/goals", r#"{"name": "Boat"}"#).await;
+    assert_eq!(fixture.goals().await, 2, "without a key, every request has an effect");
 }
 
 #[tokio::test]
-async fn what_the_rules_refuse_is_kept_and_what_can_be_mended_is_not() {
-    let scene = scene().await;
-    let client = scene.client.header("idempotency-key", "k");
+async fn a_conflict_is_replayed_and_a_validation_error_is_not() {
+    let fixture = fixture().await;
+    let client = fixture.client.header("idempotency-key", "k");
     let first = client.send(Method::POST, "/v1/goals", r#"{"name": "conflict"}"#).await;
     assert_eq!(first.refusal(), "409 CONFLICT: there is one already");
     let again = client.send(Method::POST, "/v1/goals", r#"{"name": "conflict"}"#).await;
     assert_eq!(again.header("idempotent-replayed"), "true");
     assert_eq!(again.status, StatusCode::CONFLICT);
 
-    let client = scene.client.header("idempotency-key", "l");
+    let client = fixture.client.header("idempotency-key", "l");
     let refused = client.send(Method::POST, "/v1/goals", r#"{"name": ""}"#).await;
     assert_eq!(
         refused.refusal(),
         "400 VALIDATION_ERROR name: name must have 1 to 80 characters on one line"
     );
-    let mended = client.send(Method::POST, "/v1/goals", r#"{"name": "Boat"}"#).await;
-    assert_eq!(mended.status, StatusCode::OK, "a mistake does not use the key up");
+    let corrected = client.send(Method::POST, "/v1/goals", r#"{"name": "Boat"}"#).await;
+    assert_eq!(corrected.status, StatusCode::OK, "a validation error does not use up the key");
 }
 
 #[tokio::test]
-async fn trouble_of_ours_tells_nothing_leaves_nothing_and_frees_the_key() {
-    let scene = scene().await;
+async fn an_internal_error_reveals_nothing_changes_nothing_and_frees_the_key() {
+    let fixture = fixture().await;
     for name in [r#"{"name": "panic"}"#, r#"{"name": "broken"}"#] {
-        let client = scene.client.header("idempotency-key", "k");
+        let client = fixture.client.header("idempotency-key", "k");
         let answer = client.send(Method::POST, "/v1/goals", name).await;
         let expected = "500 INTERNAL: something went wrong on our side; it was logged";
         assert_eq!(answer.refusal(), expected, "{name}");
     }
-    assert_eq!(scene.goals().await, 0);
-    let client = scene.client.header("idempotency-key", "k");
+    assert_eq!(fixture.goals().await, 0);
+    let client = fixture.client.header("idempotency-key", "k");
     let answer = client.send(Method::POST, "/v1/goals", r#"{"name": "Boat"}"#).await;
     assert_eq!(answer.status, StatusCode::OK);
 }
 
 #[tokio::test]
-async fn bodies_and_keys_are_refused_in_words_that_help() {
-    let scene = scene().await;
+async fn invalid_bodies_and_idempotency_keys_get_specific_errors() {
+    let fixture = fixture().await;
     let large = vec![b' '; (1 << 20) + 1];
-    let answer = scene.client.send(Method::POST, "/v1/goals", large).await;
+    let answer = fixture.client.send(Method::POST, "/v1/goals", large).await;
     assert_eq!(answer.refusal(), "413 PAYLOAD_TOO_LARGE: the body must be at most 1 MiB");
-    let long = scene.client.header("idempotency-key", &"x".repeat(256));
+    let long = fixture.client.header("idempotency-key", &"x".repeat(256));
     let expected = "400 VALIDATION_ERROR Idempotency-Key: Idempotency-Key must have 1 to 255 visible ASCII characters, such as a UUID";
     assert_eq!(long.send(Method::POST, "/v1/goals", r#"{"name": "A"}"#).await.refusal(), expected);
-    let spaced = scene.client.header("idempotency-key", "a b");
+    let spaced = fixture.client.header("idempotency-key", "a b");
     assert_eq!(
         spaced.send(Method::POST, "/v1/goals", r#"{"name": "A"}"#).await.refusal(),
         expected
     );
 
-    let send = |body: &'static [u8]| scene.client.send(Method::POST, "/v1/goals", body);
+    let send = |body: &'static [u8]| fixture.client.send(Method::POST, "/v1/goals", body);
     for (body, expected) in [
         (&b"\xff"[..], "400 VALIDATION_ERROR: the body must be UTF-8 text"),
         (br#"{"nme": ""}"#, "400 VALIDATION_ERROR nme: nme is not known here; did you mean name?"),
@@ -180,9 +176,9 @@ async fn bodies_and_keys_are_refused_in_words_that_help() {
             .starts_with("400 VALIDATION_ERROR: the body must be one JSON object")
     );
 
-    let person = scene.world.person("sam@example.com").await;
+    let person = fixture.world.person("sam@example.com").await;
     let token = person.key(testkit::new_key()).await.secret;
-    let client = Client::over(scene.world.app.clone(), ENDPOINTS, Some(token));
+    let client = Client::with_endpoints(fixture.world.app.clone(), ENDPOINTS, Some(token));
     for kind in ["text/plain", "application/x-www-form-urlencoded"] {
         let client = client.header("content-type", kind);
         let refusal = client.send(Method::POST, "/v1/goals", r#"{"name": "A"}"#).await.refusal();

@@ -1,4 +1,4 @@
-//! A client of the router, in process.
+//! An in-process client of the router.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -18,7 +18,7 @@ pub(crate) struct Client {
     router: Router,
     token: Option<String>,
     headers: Vec<(&'static str, String)>,
-    /// Where it connects from, where that matters.
+    /// The address that it connects from, for tests in which it matters.
     address: Option<IpAddr>,
 }
 
@@ -30,20 +30,20 @@ pub(crate) struct Answer {
 
 impl Client {
     pub(crate) fn anonymous(world: &World) -> Client {
-        Client::over(world.app.clone(), web::api::ENDPOINTS, None)
+        Client::with_endpoints(world.app.clone(), web::api::ENDPOINTS, None)
     }
 
-    /// With a key of the person's that may do everything.
+    /// A client with a key of the person that has every scope.
     pub(crate) async fn of(world: &World, person: &Person) -> Client {
         let secret = person.key(new_key()).await.secret;
         Client::with_token(world, &secret)
     }
 
     pub(crate) fn with_token(world: &World, token: &str) -> Client {
-        Client::over(world.app.clone(), web::api::ENDPOINTS, Some(token.to_owned()))
+        Client::with_endpoints(world.app.clone(), web::api::ENDPOINTS, Some(token.to_owned()))
     }
 
-    pub(crate) fn over(
+    pub(crate) fn with_endpoints(
         app: service::App,
         endpoints: &'static [Endpoint],
         token: Option<String>,
@@ -52,7 +52,7 @@ impl Client {
         Client { router, token, headers: Vec::new(), address: None }
     }
 
-    /// Nobody, at doors that the operator set up otherwise.
+    /// An anonymous client of a server with changed settings.
     pub(crate) fn with_settings(
         app: service::App,
         change: impl FnOnce(&mut web::Settings),
@@ -116,7 +116,7 @@ impl Answer {
         serde_json::from_slice(&self.bytes).unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
-    /// The answer's data, once it is known to be one.
+    /// The `data` of the response; panics unless the status is 200.
     pub(crate) fn data(&self) -> Value {
         assert_eq!(self.status, StatusCode::OK, "{}", String::from_utf8_lossy(&self.bytes));
         self.json()["data"].clone()
@@ -126,7 +126,7 @@ impl Answer {
         self.headers.get(name).map_or("", |it| it.to_str().unwrap())
     }
 
-    /// `400 VALIDATION_ERROR limit: limit must be ...`, after checking that it is the one envelope of errors.
+    /// The error as one line, `400 VALIDATION_ERROR limit: limit must be ...`; checks that it has the error envelope.
     pub(crate) fn refusal(&self) -> String {
         let body = self.json();
         let error = &body["error"];

@@ -1,4 +1,4 @@
-//! What is true of every answer, whatever was asked.
+//! Properties that every response has.
 
 use axum::body::Body;
 use http::{Method, StatusCode};
@@ -17,7 +17,7 @@ async fn household() -> (World, Person, Client) {
 }
 
 #[tokio::test]
-async fn every_answer_has_a_request_id_and_the_same_in_its_header() {
+async fn every_response_has_its_request_id_in_the_body_and_in_a_header() {
     let (_world, _, client) = household().await;
     let answer = client.get("/v1/me").await;
     let meta = &answer.json()["meta"];
@@ -30,7 +30,7 @@ async fn every_answer_has_a_request_id_and_the_same_in_its_header() {
 }
 
 #[tokio::test]
-async fn unknown_routes_and_methods_answer_in_the_same_envelope() {
+async fn unknown_routes_and_methods_get_the_error_envelope() {
     let (_world, _, client) = household().await;
     for path in ["/v1", "/v1/", "/v1/nothing", "/v1/accounts/", "/v1/me/x", "/v1/%ff", "/v1//me"] {
         let refusal = client.get(path).await.refusal();
@@ -45,7 +45,7 @@ async fn unknown_routes_and_methods_answer_in_the_same_envelope() {
 }
 
 #[tokio::test]
-async fn head_is_get_without_the_body_and_options_tells_the_methods() {
+async fn head_is_get_without_the_body_and_options_lists_the_methods() {
     let (_world, _, client) = household().await;
     let get = client.get("/v1/transactions").await;
     let head = client.send(Method::HEAD, "/v1/transactions", Body::empty()).await;
@@ -61,12 +61,16 @@ async fn head_is_get_without_the_body_and_options_tells_the_methods() {
 }
 
 #[tokio::test]
-async fn the_entity_tag_names_the_data_and_ignores_meta() {
+async fn the_etag_depends_on_the_data_and_not_on_meta() {
     let (_world, person, client) = household().await;
     let first = client.get("/v1/transactions?limit=5").await;
     let same = client.header("if-none-match", first.header("etag"));
     let same = same.get("/v1/transactions?limit=5").await;
-    assert_eq!(same.status, StatusCode::NOT_MODIFIED, "a cursor sealed anew is no change");
+    assert_eq!(
+        same.status,
+        StatusCode::NOT_MODIFIED,
+        "a cursor that is encrypted anew is no change"
+    );
     let whole = client.get("/v1/transactions").await;
     let tag = whole.header("etag").to_owned();
     for sent in [tag.clone(), tag.replace("W/", ""), format!("\"x\", {tag}"), "*".to_owned()] {
@@ -75,7 +79,7 @@ async fn the_entity_tag_names_the_data_and_ignores_meta() {
         assert!(again.bytes.is_empty());
         assert_eq!(again.header("etag"), tag);
         assert!(again.header("x-request-id").starts_with("req_"));
-        assert!(!again.header("ratelimit").is_empty(), "a 304 counts too");
+        assert!(!again.header("ratelimit").is_empty(), "a 304 counts toward the rate limit");
     }
     person.import(statement([checking("Everyday").with(txn("2026-03-09", -1, "NEW"))])).await;
     let changed = client.header("if-none-match", &tag).get("/v1/transactions").await;
@@ -83,7 +87,7 @@ async fn the_entity_tag_names_the_data_and_ignores_meta() {
 }
 
 #[tokio::test]
-async fn large_answers_are_compressed_on_request_and_small_ones_are_not() {
+async fn large_responses_are_compressed_on_request_and_small_ones_are_not() {
     let (_world, _, client) = household().await;
     for encoding in ["gzip", "br", "zstd"] {
         let client = client.header("accept-encoding", encoding);
@@ -114,7 +118,7 @@ async fn only_listed_origins_may_call_from_a_browser() {
 }
 
 #[tokio::test]
-async fn parameters_are_refused_in_words_that_help() {
+async fn invalid_parameters_get_specific_errors() {
     let (_world, _, client) = household().await;
     let cases = [
         ("limit=0", "limit: limit must be a whole number from 1 to 100"),
@@ -160,9 +164,10 @@ async fn parameters_are_refused_in_words_that_help() {
 }
 
 #[tokio::test]
-async fn every_answer_of_an_https_installation_tells_browsers_to_stay_with_https() {
+async fn every_response_of_an_https_installation_has_the_hsts_header() {
     let (world, _, _) = household().await;
-    for (public_url, told) in [("https://money.example", true), ("http://money.example", false)] {
+    for (public_url, is_https) in [("https://money.example", true), ("http://money.example", false)]
+    {
         let settings =
             web::Settings { public_url: public_url.to_owned(), ..web::Settings::default() };
         let router = web::routers(world.app.clone(), settings).main;
@@ -170,14 +175,14 @@ async fn every_answer_of_an_https_installation_tells_browsers_to_stay_with_https
             let request = http::Request::get(path).body(axum::body::Body::empty()).unwrap();
             let answer = tower::ServiceExt::oneshot(router.clone(), request).await.unwrap();
             let sent = answer.headers().get("strict-transport-security");
-            let wanted = told.then_some("max-age=31536000");
-            assert_eq!(sent.map(|it| it.to_str().unwrap()), wanted, "{public_url}{path}");
+            let expected = is_https.then_some("max-age=31536000");
+            assert_eq!(sent.map(|it| it.to_str().unwrap()), expected, "{public_url}{path}");
         }
     }
 }
 
 #[tokio::test]
-async fn health_readiness_and_metrics_answer_without_a_token() {
+async fn health_readiness_and_metrics_need_no_token() {
     let (world, _, client) = household().await;
     client.get("/v1/me").await;
     let client = Client::anonymous(&world);

@@ -1,4 +1,4 @@
-//! Each endpoint with everything it can say, as snapshots: the clock and the ids are fixed, so nothing is blotted out.
+//! The complete responses of the endpoints that read data. The clock and the ids are fixed, so nothing is masked.
 
 use base::draft::{AssetClass, SecurityKind};
 use base::{Currency, Fixed9, Money};
@@ -17,7 +17,7 @@ async fn household() -> (World, Person, Client) {
     (world, person, client)
 }
 
-/// SourcedQuote, with no session before to compare with.
+/// A position with a price, but without a previous close.
 fn priced_only(mut position: Position, price: &str) -> Position {
     position.security.price = Some(Fixed9::parse(price).unwrap());
     position
@@ -40,7 +40,7 @@ fn names(list: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn me_tells_who_the_token_belongs_to() {
+async fn me_returns_the_person_that_the_token_belongs_to() {
     let (_world, person, client) = household().await;
     let before = client.get("/v1/me").await.data();
     assert_eq!(before["connected_at"], Value::Null);
@@ -60,7 +60,7 @@ async fn me_tells_who_the_token_belongs_to() {
 }
 
 #[tokio::test]
-async fn accounts_are_filtered_by_state_and_hiding_and_sorted_by_type_and_name() {
+async fn accounts_are_filtered_by_status_and_visibility_and_sorted_by_type_and_name() {
     let (world, person, client) = household().await;
     person
         .import(statement([
@@ -96,7 +96,7 @@ async fn accounts_are_filtered_by_state_and_hiding_and_sorted_by_type_and_name()
 }
 
 #[tokio::test]
-async fn a_transaction_has_every_member_and_agrees_with_itself() {
+async fn a_transaction_has_every_member_with_consistent_values() {
     let (_world, person, client) = household().await;
     let account = checking("Everyday").with(
         txn("2026-03-02", -4_210, "AplPay KROGER #339 \"A\" <b>&amp;\u{1}")
@@ -137,13 +137,16 @@ async fn a_transaction_has_every_member_and_agrees_with_itself() {
     assert!(text.contains("\"amount\":-42.10,\"amount_absolute\":42.10,"), "exact: {text}");
     let pay = &data[1];
     assert_eq!((&pay["pending"], &pay["cash_flow_direction"]), (&json!(true), &json!("inflow")));
-    assert_eq!(pay["category_tier1"], "INCOME", "the text says so where the source does not");
+    assert_eq!(
+        pay["category_tier1"], "INCOME",
+        "categorized by its text, because the source gives no category"
+    );
 }
 
 #[tokio::test]
-async fn balances_are_one_row_a_day_with_how_each_is_known() {
+async fn balances_have_one_row_per_day_with_its_source() {
     let (_world, person, client) = household().await;
-    // The worked example of the method: 1,000.00 on the 10th, a report of 845.00 on the 8th.
+    // The worked example of the balance method: 1,000.00 on the 10th, a report of 845.00 on the 8th.
     let account = checking("Everyday")
         .balance("2026-03-10T12:00:00Z", 100_000)
         .past_balance("2026-03-08", 84_500)
@@ -194,7 +197,7 @@ async fn balances_are_one_row_a_day_with_how_each_is_known() {
 }
 
 #[tokio::test]
-async fn investments_group_sort_and_leave_the_unknown_out_of_totals() {
+async fn investments_are_grouped_and_sorted_and_totals_exclude_unknown_values() {
     let (_world, person, client) = household().await;
     let account = brokerage("Broker").balance("2026-03-10T12:00:00Z", 217_000).holding([
         position("AAPL", "10").priced("200", "198").cost(150_000),
@@ -219,7 +222,11 @@ async fn investments_group_sort_and_leave_the_unknown_out_of_totals() {
     };
     for query in ["sort_by=total_gain_loss&order=asc", "sort_by=total_gain_loss&order=desc"] {
         let data = client.get(&format!("/v1/investments?{query}")).await.data();
-        assert_eq!(order(&data), ["AAPL", "XYZ"], "unknown comes last either way: {query}");
+        assert_eq!(
+            order(&data),
+            ["AAPL", "XYZ"],
+            "unknown values come last in both orders: {query}"
+        );
     }
     let data = client.get("/v1/investments?sort_by=symbol&order=desc").await.data();
     assert_eq!(order(&data), ["XYZ", "AAPL"]);
@@ -231,7 +238,7 @@ async fn investments_group_sort_and_leave_the_unknown_out_of_totals() {
 }
 
 #[tokio::test]
-async fn totals_are_in_the_base_currency_and_what_has_no_rate_is_left_out() {
+async fn totals_are_in_the_base_currency_and_exclude_values_without_a_rate() {
     let (_world, person, client) = household().await;
     let broker = brokerage("Depot").in_currency("EUR");
     let broker = broker.holding([in_euro(position("SAP", "10").priced("100", "100").cost(80_000))]);
@@ -247,7 +254,7 @@ async fn totals_are_in_the_base_currency_and_what_has_no_rate_is_left_out() {
 }
 
 #[tokio::test]
-async fn goals_come_by_status_then_date_and_their_progress_from_linked_accounts() {
+async fn goals_are_sorted_by_status_and_date_and_include_linked_accounts() {
     let (world, person, client) = household().await;
     let savings = checking("Savings").balance("2026-03-10T08:00:00Z", 450_000);
     person.import(statement([savings])).await;

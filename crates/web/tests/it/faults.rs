@@ -1,4 +1,4 @@
-//! Bad days: a full disk, a database that is away. The answer is 503, and all is well again afterwards.
+//! Outages: a full disk or an unreachable database. The response is 503 until the outage is over.
 
 use http::StatusCode;
 use testkit::draft::{checking, statement, txn};
@@ -7,24 +7,27 @@ use testkit::{Proxy, World, new_key};
 use crate::client::Client;
 
 #[tokio::test]
-async fn a_lost_database_answers_503_and_comes_back_by_itself() {
+async fn an_unreachable_database_gives_503_until_it_is_back() {
     let world = World::new().await;
-    // Only a server can be away; the file is always here.
+    // Only a PostgreSQL server can be unreachable; the SQLite file cannot.
     let Some(url) = world.database.url() else { return };
     let person = world.person("robin@example.com").await;
     let secret = person.key(new_key()).await.secret;
     let (proxy, through) = Proxy::to(url).await;
     let target = db::Target::postgres(&through).unwrap();
     let app = world.other_process_on(db::Db::open(&target).await.unwrap());
-    let client = Client::over(app, web::api::ENDPOINTS, Some(secret));
+    let client = Client::with_endpoints(app, web::api::ENDPOINTS, Some(secret));
     assert_eq!(client.get("/v1/me").await.status, StatusCode::OK);
 
     proxy.cut();
-    // A key seen a moment ago is still trusted; half a second later it would have to be looked up.
+    // A key is cached for half a second after its lookup; after that it must be looked up again.
     world.advance_seconds(1);
-    let away = client.get("/v1/me").await;
-    assert_eq!(away.refusal(), "503 UNAVAILABLE: the service cannot reach its data right now");
-    assert_eq!(away.header("retry-after"), "5");
+    let unavailable = client.get("/v1/me").await;
+    assert_eq!(
+        unavailable.refusal(),
+        "503 UNAVAILABLE: the service cannot reach its data right now"
+    );
+    assert_eq!(unavailable.header("retry-after"), "5");
     assert_eq!(client.get("/readyz").await.status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(client.get("/healthz").await.status, StatusCode::OK, "the process is still alive");
 
@@ -34,9 +37,9 @@ async fn a_lost_database_answers_503_and_comes_back_by_itself() {
 }
 
 #[tokio::test]
-async fn a_full_disk_stops_writing_but_never_reading() {
+async fn a_full_disk_stops_writes_but_not_reads() {
     let world = World::new().await;
-    // PostgreSQL's disk is its operator's; its own refusals are the test above.
+    // SQLite only: the disk of a PostgreSQL server is its operator's, and the test above covers its errors.
     if world.database.url().is_some() {
         return;
     }
@@ -55,10 +58,10 @@ async fn a_full_disk_stops_writing_but_never_reading() {
     let full = person.try_import(statement([checking("Everyday").with_all(rows.clone())])).await;
     assert!(matches!(full, Err(service::Error::Unavailable(_))), "{full:?}");
     let ready = client.get("/readyz").await;
-    assert_eq!(ready.status, StatusCode::SERVICE_UNAVAILABLE, "its disk takes no row");
+    assert_eq!(ready.status, StatusCode::SERVICE_UNAVAILABLE, "the database accepts no writes");
     assert_eq!(ready.bytes, b"the database does not accept writes; check its disk\n");
     let page = client.get("/v1/transactions").await.json();
-    assert_eq!(page["pagination"]["total_count"], 1, "none of it is there");
+    assert_eq!(page["pagination"]["total_count"], 1, "nothing of the failed import is stored");
 
     cap("pragma max_page_count = 1073741823").await;
     assert_eq!(client.get("/readyz").await.status, StatusCode::OK);
@@ -67,7 +70,7 @@ async fn a_full_disk_stops_writing_but_never_reading() {
 }
 
 #[tokio::test]
-async fn a_background_loop_that_is_dead_makes_the_server_not_ready() {
+async fn a_dead_background_loop_makes_the_server_not_ready() {
     let world = World::new().await;
     let client = Client::anonymous(&world);
     let background = &world.app.background;
@@ -78,8 +81,8 @@ async fn a_background_loop_that_is_dead_makes_the_server_not_ready() {
     }
     let ready = client.get("/readyz").await;
     assert_eq!(ready.status, StatusCode::SERVICE_UNAVAILABLE);
-    let said = String::from_utf8(ready.bytes).unwrap();
-    assert!(said.contains("\"carry out what was approved\" has stopped"), "{said}");
+    let body = String::from_utf8(ready.bytes).unwrap();
+    assert!(body.contains("\"carry out what was approved\" has stopped"), "{body}");
     let metrics = String::from_utf8(client.get("/metrics").await.bytes).unwrap();
     for line in [
         "evenkeel_background_alive{loop=\"carry out what was approved\"} 0",

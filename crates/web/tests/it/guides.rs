@@ -1,11 +1,11 @@
-//! The guides: every line of `curl` on them is run, and answers as the page says.
+//! The guides: every `curl` command on them is run, and must respond as the page says.
 
 use http::{Method, StatusCode};
 use testkit::World;
 use testkit::draft::{checking, statement, txn};
 use testkit::receiver::Receiver;
 
-use crate::actions::Desk;
+use crate::actions::TradingFixture;
 use crate::browser::Browser;
 use crate::client::{Answer, Client, PUBLIC_URL};
 
@@ -19,7 +19,7 @@ const GUIDES: [&str; 7] = [
     "/docs/idempotency",
 ];
 
-/// A line to run, as a page shows it.
+/// A command, as a page shows it.
 struct Snippet {
     caption: String,
     text: String,
@@ -41,44 +41,44 @@ fn unescape(text: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
-/// What a shell would hand to the program; single quotes keep a variable as it is written.
-fn words(command: &str, variables: &[(&str, &str)]) -> Vec<String> {
+/// Splits a command into arguments as a shell would; a variable in single quotes is not replaced.
+fn shell_args(command: &str, variables: &[(&str, &str)]) -> Vec<String> {
     let command = command.replace("\\\n", " ");
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for letter in command.chars() {
-        match (letter, quote) {
+    let (mut args, mut arg, mut quote) = (Vec::new(), None::<String>, None);
+    for character in command.chars() {
+        match (character, quote) {
             ('\'' | '"', None) => {
-                quote = Some(letter);
-                word.get_or_insert_default();
+                quote = Some(character);
+                arg.get_or_insert_default();
             }
-            (_, Some(open)) if letter == open => quote = None,
-            (' ', None) => words.extend(word.take()),
-            ('$', Some('\'')) => word.get_or_insert_default().push('\0'),
-            _ => word.get_or_insert_default().push(letter),
+            (_, Some(open)) if character == open => quote = None,
+            (' ', None) => args.extend(arg.take()),
+            ('$', Some('\'')) => arg.get_or_insert_default().push('\0'),
+            _ => arg.get_or_insert_default().push(character),
         }
     }
-    assert_eq!(quote, None, "an open quote in {command}");
-    words.extend(word);
-    let fill = |word: String| {
-        let filled = variables.iter().fold(word, |word, (name, value)| word.replace(name, value));
-        assert!(!filled.contains('$'), "{filled} is not set");
+    assert_eq!(quote, None, "unclosed quote in {command}");
+    args.extend(arg);
+    let fill = |arg: String| {
+        let filled = variables.iter().fold(arg, |arg, (name, value)| arg.replace(name, value));
+        assert!(!filled.contains('$'), "{filled} has a variable without a value");
         filled.replace('\0', "$")
     };
-    words.into_iter().map(fill).collect()
+    args.into_iter().map(fill).collect()
 }
 
-/// Does what `curl` would do with these words; one that is not known here is not shown there.
-async fn run(world: &World, words: &[String]) -> Answer {
+/// Does what `curl` would do with these arguments; panics on an option that the guides do not use.
+async fn run(world: &World, args: &[String]) -> Answer {
     let (mut method, mut url, mut data) = (None, String::new(), Vec::new());
-    let in_query = words.iter().any(|it| it == "-G");
+    let in_query = args.iter().any(|it| it == "-G");
     let mut client = Client::anonymous(world);
-    let mut rest = words.iter().map(String::as_str);
+    let mut rest = args.iter().map(String::as_str);
     assert_eq!(rest.next(), Some("curl"));
-    while let Some(word) = rest.next() {
-        match word {
+    while let Some(arg) = rest.next() {
+        match arg {
             "-I" => method = Some(Method::HEAD),
             "-G" | "--compressed" => {}
-            "-o" | "--etag-save" | "--retry" => assert!(rest.next().is_some(), "{words:?}"),
+            "-o" | "--etag-save" | "--retry" => assert!(rest.next().is_some(), "{args:?}"),
             "-X" => method = Some(rest.next().unwrap().parse().unwrap()),
             "-d" | "--data-urlencode" => data.push(rest.next().unwrap().to_owned()),
             "-H" => {
@@ -86,12 +86,12 @@ async fn run(world: &World, words: &[String]) -> Answer {
                 client = client.header(String::leak(name.to_owned()), value);
             }
             _ => {
-                assert!(word.starts_with("http") && url.is_empty(), "{word} in {words:?}");
-                url = word.to_owned();
+                assert!(arg.starts_with("http") && url.is_empty(), "{arg} in {args:?}");
+                url = arg.to_owned();
             }
         }
     }
-    let path = url.strip_prefix(PUBLIC_URL).expect("the installation's own address");
+    let path = url.strip_prefix(PUBLIC_URL).expect("a URL of this installation");
     let data = data.join("&");
     let reading = method.clone().unwrap_or(Method::GET);
     match (data.is_empty(), in_query) {
@@ -102,48 +102,48 @@ async fn run(world: &World, words: &[String]) -> Answer {
 }
 
 #[tokio::test]
-async fn every_line_of_curl_runs_and_answers_as_the_page_says() {
-    let desk = Desk::new().await;
-    let (world, robin) = (&desk.world, &desk.person);
+async fn every_curl_command_responds_as_the_page_says() {
+    let fixture = TradingFixture::new().await;
+    let (world, robin) = (&fixture.world, &fixture.person);
     let spend = |day: i64| txn(&format!("2026-03-0{day}"), -100 * day, "SHOP");
     robin.import(statement([checking("Everyday").with_all((1..=5).map(spend))])).await;
-    let first = desk.client.get("/v1/transactions?limit=2").await.json();
-    let decided = desk.trade(r#"{"symbol": "AAPL", "side": "buy", "quantity": 1}"#).await;
-    let waiting = desk.propose(r#"{"symbol": "AAPL", "side": "buy", "quantity": 2}"#).await;
+    let first = fixture.client.get("/v1/transactions?limit=2").await.json();
+    let decided = fixture.trade(r#"{"symbol": "AAPL", "side": "buy", "quantity": 1}"#).await;
+    let waiting = fixture.propose(r#"{"symbol": "AAPL", "side": "buy", "quantity": 2}"#).await;
     let receiver = Receiver::start().await;
     let new = format!(r#"{{"url": "{}"}}"#, receiver.url);
-    let endpoint = desk.post("/webhooks/endpoints", &new).await.data();
+    let endpoint = fixture.post("/webhooks/endpoints", &new).await.data();
     let variables = [
-        ("$EVENKEEL_KEY", desk.key.as_str()),
+        ("$EVENKEEL_KEY", fixture.key.as_str()),
         ("$CURSOR", first["pagination"]["next_cursor"].as_str().unwrap()),
-        ("$ACCOUNT", desk.account.as_str()),
+        ("$ACCOUNT", fixture.account.as_str()),
         ("$THREAD", decided["thread_id"].as_str().unwrap()),
         ("$ACTION", waiting["action_id"].as_str().unwrap()),
         ("$ENDPOINT", endpoint["id"].as_str().unwrap()),
         ("https://example.com/hooks", receiver.url.as_str()),
     ];
-    let mut stranger = Browser::new(world);
+    let mut anonymous = Browser::new(world);
     let mut ran = 0;
     for path in GUIDES {
-        let answer = stranger.get(path).await;
+        let answer = anonymous.get(path).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}");
         let commands = snippets(&answer.text).into_iter().filter(|it| it.text.contains("curl "));
         let before = ran;
         for Snippet { caption, text } in commands {
-            // A caption that names a status means it; the others succeed.
-            let wanted = caption.rsplit(": ").next().and_then(|it| it.parse::<u16>().ok());
-            let answer = run(world, &words(&text, &variables)).await;
-            assert_eq!(answer.status.as_u16(), wanted.unwrap_or(200), "{path}: {text}");
+            // A caption may name the expected status; the others expect 200.
+            let expected = caption.rsplit(": ").next().and_then(|it| it.parse::<u16>().ok());
+            let answer = run(world, &shell_args(&text, &variables)).await;
+            assert_eq!(answer.status.as_u16(), expected.unwrap_or(200), "{path}: {text}");
             ran += 1;
         }
-        assert!(ran > before, "{path} shows nothing to run");
+        assert!(ran > before, "{path} shows no command");
     }
     assert!(ran >= 29, "{ran}");
-    assert_eq!(receiver.requests().len(), 1, "one was tried");
+    assert_eq!(receiver.requests().len(), 1, "one test event is sent");
 }
 
 #[tokio::test]
-async fn the_limit_on_the_page_is_the_limit_of_the_answers() {
+async fn the_guide_shows_the_rate_limit_headers_of_real_responses() {
     let world = World::new().await;
     let robin = world.someone().await;
     let page = Browser::new(&world).get("/docs/rate-limits").await.text;
@@ -155,7 +155,7 @@ async fn the_limit_on_the_page_is_the_limit_of_the_answers() {
 }
 
 #[tokio::test]
-async fn guides_lead_to_each_other_and_are_the_same_for_everyone() {
+async fn guides_link_to_each_other_and_are_the_same_for_everyone() {
     let world = World::new().await;
     let robin = world.someone().await;
     let mut browser = Browser::of(&world, &robin).await;
@@ -163,7 +163,7 @@ async fn guides_lead_to_each_other_and_are_the_same_for_everyone() {
         let page = browser.get(path).await.text;
         assert_eq!(page, Browser::new(&world).get(path).await.text, "{path}");
         for other in GUIDES.iter().chain(&["/docs", "/docs/errors"]) {
-            assert!(page.contains(&format!("href=\"{other}\"")), "{path} leads to {other}");
+            assert!(page.contains(&format!("href=\"{other}\"")), "{path} must link to {other}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is worked out, as clients get it: every member of the contract, its filters and its refusals.
+//! Computed insights over the API: every member, filter and error.
 
 use base::{date_from_days, days_from_date};
 use http::StatusCode;
@@ -9,7 +9,7 @@ use testkit::{Person, World, day};
 
 use crate::client::Client;
 
-/// Paid every two weeks, a subscription whose price rose, rent, a card with benefits.
+/// A person who is paid every two weeks, with a subscription whose price rose, rent, and a card with benefits.
 pub(crate) async fn household() -> (World, Person, Client) {
     let world = World::new().await;
     let person = world.person("robin@example.com").await;
@@ -48,15 +48,15 @@ fn members(value: &Value) -> Vec<&str> {
     members
 }
 
-/// The names in the contract's words, in alphabetical order.
-fn sorted(words: &str) -> Vec<&str> {
-    let mut words: Vec<&str> = words.split_whitespace().collect();
-    words.sort_unstable();
-    words
+/// The names in a text, in alphabetical order.
+fn sorted(names: &str) -> Vec<&str> {
+    let mut names: Vec<&str> = names.split_whitespace().collect();
+    names.sort_unstable();
+    names
 }
 
 #[tokio::test]
-async fn a_stream_has_every_member_and_the_filters_narrow() {
+async fn a_stream_has_every_member_and_streams_can_be_filtered() {
     let (_world, person, client) = household().await;
     let all = client.get("/v1/recurring").await.data();
     assert_eq!(members(&all), ["as_of", "streams", "totals"]);
@@ -116,7 +116,7 @@ async fn income_adds_up_in_exact_numbers() {
 }
 
 #[tokio::test]
-async fn scores_are_whole_numbers_or_say_what_is_missing() {
+async fn scores_are_whole_numbers_or_an_error_says_what_is_missing() {
     let (world, _person, client) = household().await;
     let scores = client.get("/v1/scores").await.data();
     let expected = sorted("observation_date recovery capacity baseline evenkeel");

@@ -1,4 +1,4 @@
-//! The request limit as a client meets it.
+//! Rate limits as clients see them.
 
 use http::StatusCode;
 use service::platform::limits::Policy;
@@ -7,7 +7,7 @@ use testkit::{World, new_key};
 use crate::client::Client;
 
 #[tokio::test]
-async fn the_limit_is_told_on_every_answer_and_kept_to_the_request() {
+async fn every_response_has_the_rate_limit_and_the_limit_is_exact() {
     let world = World::with_policy(Policy { requests: 3, window_seconds: 60 }).await;
     let person = world.person("robin@example.com").await;
     let client = Client::of(&world, &person).await;
@@ -25,7 +25,7 @@ async fn the_limit_is_told_on_every_answer_and_kept_to_the_request() {
     assert_eq!(refused.header("retry-after"), "60");
     assert_eq!(refused.header("ratelimit"), "\"default\";r=0;t=60");
 
-    // A refused request does not count, so waiting exactly as told is enough.
+    // A refused request does not count, so waiting for exactly Retry-After is enough.
     world.advance_seconds(59);
     assert_eq!(client.get("/v1/me").await.status, StatusCode::TOO_MANY_REQUESTS);
     world.advance_seconds(1);
@@ -33,7 +33,7 @@ async fn the_limit_is_told_on_every_answer_and_kept_to_the_request() {
 }
 
 #[tokio::test]
-async fn errors_of_a_known_client_count_and_each_key_has_a_limit_of_its_own() {
+async fn errors_count_toward_the_limit_and_each_key_has_its_own_limit() {
     let world = World::with_policy(Policy { requests: 2, window_seconds: 60 }).await;
     let person = world.person("robin@example.com").await;
     let client = Client::of(&world, &person).await;

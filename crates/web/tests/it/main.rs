@@ -1,5 +1,5 @@
-//! The contract over the real router: what a client sends, and every byte it gets back.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+//! Tests of the API and the pages over the real router.
+#![expect(clippy::unwrap_used, reason = "a failed step of a test should panic")]
 
 mod actions;
 mod auth;

@@ -1,4 +1,4 @@
-//! The OpenAPI document: complete, sound, and true of real answers.
+//! The OpenAPI document: complete, valid, and consistent with real responses.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use testkit::World;
 use testkit::draft::{brokerage, card, checking, position, statement, txn};
 use web::api::Endpoint;
 
-use crate::actions::Desk;
+use crate::actions::TradingFixture;
 use crate::client::Client;
-use crate::webhooks::Hook;
+use crate::webhooks::WebhooksFixture;
 
 const POST_TRADE: &str = "post /paper-trading/accounts/{accountId}/trades";
 
@@ -32,7 +32,7 @@ fn references(value: &Value, found: &mut Vec<String>) {
 }
 
 #[test]
-fn every_reference_leads_somewhere_and_every_schema_is_described() {
+fn every_reference_resolves_and_every_operation_is_described() {
     let document = document();
     let mut found = Vec::new();
     references(&document, &mut found);
@@ -46,19 +46,25 @@ fn every_reference_leads_somewhere_and_every_schema_is_described() {
         for (method, operation) in methods.as_object().unwrap() {
             let named = format!("{method} {path}");
             assert!(operation["summary"].as_str().is_some_and(|it| !it.is_empty()), "{named}");
-            // Where scopes depend on more than the path, it is said in words.
+            // Where scopes depend on more than the path, the description explains them.
             let scope = operation["x-required-scopes"][0].is_string();
-            let said = operation["description"].as_str().unwrap();
-            assert!(scope || said.contains(":read") || said.contains("scope"), "{named}");
+            let description = operation["description"].as_str().unwrap();
+            assert!(
+                scope || description.contains(":read") || description.contains("scope"),
+                "{named}"
+            );
             let id = operation["operationId"].as_str().unwrap();
-            assert!(ids.insert(id.to_owned()), "{id} twice");
-            assert!(id.bytes().all(|it| it.is_ascii_alphanumeric()), "{id} is no name everywhere");
+            assert!(ids.insert(id.to_owned()), "{id} is used twice");
+            assert!(
+                id.bytes().all(|it| it.is_ascii_alphanumeric()),
+                "{id} is not an identifier in every language"
+            );
             let answers: BTreeSet<&String> =
                 operation["responses"].as_object().unwrap().keys().collect();
             for status in ["200", "400", "401", "403", "429", "500", "503"] {
                 assert!(answers.contains(&status.to_owned()), "{named} {status}");
             }
-            // Codes of trades stand where a trade can be proposed, and nowhere else.
+            // Error codes of trades are documented only where a trade can be proposed.
             let trades = matches!(named.as_str(), "post /actions" | POST_TRADE);
             let refused = operation["responses"]["422"]["content"].to_string();
             assert_eq!(refused.contains("INSUFFICIENT_FUNDS"), trades, "{named}");
@@ -71,18 +77,18 @@ fn every_reference_leads_somewhere_and_every_schema_is_described() {
     }
 }
 
-/// What of a value does not fit its schema, by a reading of JSON Schema just wide enough for ours.
-fn misfits(document: &Value, schema: &Value, value: &Value, place: &str) -> Vec<String> {
+/// The violations of a schema by a value. Only the part of JSON Schema that the document uses is supported.
+fn violations(document: &Value, schema: &Value, value: &Value, path: &str) -> Vec<String> {
     if let Some(reference) = schema["$ref"].as_str() {
         let target = document.pointer(reference.trim_start_matches('#')).unwrap();
-        return misfits(document, target, value, place);
+        return violations(document, target, value, path);
     }
     if let Some(choices) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) {
-        let fits = |it: &Value| misfits(document, it, value, place).is_empty();
-        return if choices.iter().any(fits) {
+        let is_valid = |it: &Value| violations(document, it, value, path).is_empty();
+        return if choices.iter().any(is_valid) {
             Vec::new()
         } else {
-            vec![format!("{place}: no choice fits {value}")]
+            vec![format!("{path}: no choice fits {value}")]
         };
     }
     let types: Vec<&str> = match &schema["type"] {
@@ -100,12 +106,12 @@ fn misfits(document: &Value, schema: &Value, value: &Value, place: &str) -> Vec<
         Value::Object(_) => "object",
     };
     if !types.contains(&actual) {
-        return vec![format!("{place}: {actual} is not {types:?}")];
+        return vec![format!("{path}: {actual} is not {types:?}")];
     }
     match value {
         Value::Array(items) => items
             .iter()
-            .flat_map(|it| misfits(document, &schema["items"], it, &format!("{place}[]")))
+            .flat_map(|it| violations(document, &schema["items"], it, &format!("{path}[]")))
             .collect(),
         Value::Object(members) => {
             let known = schema["properties"].as_object().cloned().unwrap_or_default();
@@ -113,19 +119,22 @@ fn misfits(document: &Value, schema: &Value, value: &Value, place: &str) -> Vec<
             let missing =
                 required.iter().filter_map(Value::as_str).filter(|it| !members.contains_key(*it));
             let mut wrong: Vec<String> =
-                missing.map(|it| format!("{place}.{it} is missing")).collect();
+                missing.map(|it| format!("{path}.{it} is missing")).collect();
             for (name, member) in members {
                 match known.get(name) {
-                    Some(schema) => {
-                        wrong.extend(misfits(document, schema, member, &format!("{place}.{name}")))
-                    }
+                    Some(schema) => wrong.extend(violations(
+                        document,
+                        schema,
+                        member,
+                        &format!("{path}.{name}"),
+                    )),
                     None if schema["additionalProperties"].is_object() => {
                         let any = &schema["additionalProperties"];
-                        wrong.extend(misfits(document, any, member, &format!("{place}.{name}")))
+                        wrong.extend(violations(document, any, member, &format!("{path}.{name}")))
                     }
-                    // An object without any says nothing about what it holds.
+                    // An object schema without properties allows any member.
                     None if schema.get("properties").is_none() => {}
-                    None => wrong.push(format!("{place}.{name} is not documented")),
+                    None => wrong.push(format!("{path}.{name} is not documented")),
                 }
             }
             wrong
@@ -135,20 +144,20 @@ fn misfits(document: &Value, schema: &Value, value: &Value, place: &str) -> Vec<
 }
 
 #[test]
-fn the_reading_of_schemas_notices_what_is_wrong() {
+fn schema_violations_are_found() {
     let document = document();
     let schema = json!({ "$ref": "#/components/schemas/Meta" });
     let good = json!({ "request_id": "req_1", "timestamp": "2026-03-10T12:00:00.000Z" });
-    assert!(misfits(&document, &schema, &good, "").is_empty());
+    assert!(violations(&document, &schema, &good, "").is_empty());
     for bad in
         [json!({ "request_id": 1, "timestamp": "" }), json!({ "request_id": "" }), json!(null)]
     {
-        assert!(!misfits(&document, &schema, &bad, "").is_empty(), "{bad}");
+        assert!(!violations(&document, &schema, &bad, "").is_empty(), "{bad}");
     }
 }
 
 #[tokio::test]
-async fn real_answers_are_what_the_document_says() {
+async fn real_responses_match_the_document() {
     let (world, person, _) = crate::insights::household().await;
     let broker = brokerage("Broker").balance("2026-03-10T12:00:00Z", 300_000).holding([
         position("AAPL", "10").priced("200", "198").cost(150_000),
@@ -164,47 +173,47 @@ async fn real_answers_are_what_the_document_says() {
     let client = Client::of(&world, &person).await;
     let document = document();
     let everyday = person.account("Everyday").await.to_string();
-    // The others have tests of their own.
-    let of_them = |it: &&Endpoint| !["Paper trading", "Actions", "Webhooks"].contains(&it.tag);
-    for endpoint in web::api::ENDPOINTS.iter().filter(of_them) {
+    // The other endpoints have their own tests.
+    let is_covered = |it: &&Endpoint| !["Paper trading", "Actions", "Webhooks"].contains(&it.tag);
+    for endpoint in web::api::ENDPOINTS.iter().filter(is_covered) {
         let path = endpoint.path.replace("{id}", &everyday);
         let answer = client.get(&format!("/v1{path}")).await.json();
-        fits(&document, endpoint, &answer);
+        assert_documented(&document, endpoint, &answer);
     }
     let refused = client.get("/v1/transactions?limit=0").await.json();
     let schema = json!({ "$ref": "#/components/schemas/Error" });
-    assert_eq!(misfits(&document, &schema, &refused, ""), Vec::<String>::new());
+    assert_eq!(violations(&document, &schema, &refused, ""), Vec::<String>::new());
 }
 
-/// That an answer of the endpoint is as documented.
-fn fits(document: &Value, endpoint: &Endpoint, answer: &Value) {
+/// Checks that a response of the endpoint matches the document.
+fn assert_documented(document: &Value, endpoint: &Endpoint, answer: &Value) {
     let method = endpoint.method.as_str().to_lowercase();
     let operation = &document["paths"][endpoint.path][&method];
     let schema = &operation["responses"]["200"]["content"]["application/json"]["schema"];
     assert!(schema.is_object(), "{method} {}", endpoint.path);
-    let wrong = misfits(document, schema, answer, "");
+    let wrong = violations(document, schema, answer, "");
     assert_eq!(wrong, Vec::<String>::new(), "{method} {}", endpoint.path);
 }
 
 #[tokio::test]
-async fn proposals_and_paper_accounts_are_what_the_document_says() {
-    let desk = Desk::new().await;
-    desk.trade(r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#).await;
-    let waiting = desk.propose(r#"{"symbol": "AAPL", "side": "sell", "quantity": 1}"#).await;
+async fn responses_about_proposals_and_paper_accounts_match_the_document() {
+    let fixture = TradingFixture::new().await;
+    fixture.trade(r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#).await;
+    let waiting = fixture.propose(r#"{"symbol": "AAPL", "side": "sell", "quantity": 1}"#).await;
     let document = document();
     let mut seen = 0;
-    let of_them = |it: &&Endpoint| ["Paper trading", "Actions"].contains(&it.tag);
-    for endpoint in web::api::ENDPOINTS.iter().filter(of_them) {
+    let is_covered = |it: &&Endpoint| ["Paper trading", "Actions"].contains(&it.tag);
+    for endpoint in web::api::ENDPOINTS.iter().filter(is_covered) {
         let text = |name: &str| waiting[name].as_str().unwrap();
-        let path = endpoint.path.replace("{accountId}", &desk.account);
+        let path = endpoint.path.replace("{accountId}", &fixture.account);
         let path = path.replace("{id}", text("action_id")).replace("{threadId}", text("thread_id"));
         let examples = endpoint.body.map_or(&[("", "")][..], |it| it.examples);
         for (_, example) in examples {
-            let example = desk.fill(example).await;
+            let example = fixture.fill_example(example).await;
             let method = endpoint.method.as_str().parse().unwrap();
-            let answer = desk.client.send(method, &format!("/v1{path}"), example.clone()).await;
+            let answer = fixture.client.send(method, &format!("/v1{path}"), example.clone()).await;
             assert_eq!(answer.status, StatusCode::OK, "{path} {example}: {:?}", answer.json());
-            fits(&document, endpoint, &answer.json());
+            assert_documented(&document, endpoint, &answer.json());
             seen += 1;
         }
     }
@@ -212,45 +221,45 @@ async fn proposals_and_paper_accounts_are_what_the_document_says() {
 }
 
 #[tokio::test]
-async fn webhooks_are_what_the_document_says() {
-    let hook = Hook::new().await;
+async fn responses_about_webhooks_match_the_document() {
+    let fixture = WebhooksFixture::new().await;
     let document = document();
     let mut seen = 0;
     for endpoint in web::api::ENDPOINTS.iter().filter(|it| it.tag == "Webhooks") {
-        let made = hook.endpoint().await;
-        hook.happens(&seen.to_string()).await;
+        let made = fixture.create_endpoint().await;
+        fixture.import_and_deliver(&seen.to_string()).await;
         let id = made["id"].as_str().unwrap();
         let path = endpoint.path.replace("{endpoint_id}", id);
         let examples = endpoint.body.map_or(&[("", "")][..], |it| it.examples);
         for (_, example) in examples {
-            let example = example.replace("https://example.com/hooks", &hook.receiver.url);
+            let example = example.replace("https://example.com/hooks", &fixture.receiver.url);
             let method = endpoint.method.as_str().parse().unwrap();
-            let answer = hook.send(method, &path, &example).await;
+            let answer = fixture.send(method, &path, &example).await;
             assert_eq!(answer.status, StatusCode::OK, "{path} {example}: {:?}", answer.json());
-            fits(&document, endpoint, &answer.json());
+            assert_documented(&document, endpoint, &answer.json());
             seen += 1;
         }
-        hook.send(http::Method::DELETE, &format!("/webhooks/endpoints/{id}"), "").await;
+        fixture.send(http::Method::DELETE, &format!("/webhooks/endpoints/{id}"), "").await;
     }
     assert_eq!(seen, 13);
 }
 
 #[test]
-fn the_limit_of_endpoints_is_documented_where_it_is_met() {
+fn the_endpoint_limit_is_documented_where_it_applies() {
     let document = document();
-    let mut places = Vec::new();
+    let mut operations = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             if operation["responses"].to_string().contains("ENDPOINT_LIMIT_REACHED") {
-                places.push(format!("{method} {path}"));
+                operations.push(format!("{method} {path}"));
             }
         }
     }
-    assert_eq!(places, ["post /webhooks/endpoints", "put /webhooks/endpoints/{endpoint_id}"]);
+    assert_eq!(operations, ["post /webhooks/endpoints", "put /webhooks/endpoints/{endpoint_id}"]);
 }
 
 #[test]
-fn the_examples_of_bodies_are_what_the_document_says() {
+fn examples_of_request_bodies_match_their_schemas() {
     let document = document();
     let mut checked = 0;
     for endpoint in web::api::ENDPOINTS {
@@ -264,10 +273,13 @@ fn the_examples_of_bodies_are_what_the_document_says() {
         for example in content["examples"].as_object().unwrap().values() {
             let (schema, value) = (&content["schema"], &example["value"]);
             assert!(value.is_object(), "{example}");
-            assert_eq!(misfits(&document, schema, value, ""), Vec::<String>::new(), "{value}");
+            assert_eq!(violations(&document, schema, value, ""), Vec::<String>::new(), "{value}");
             let mut wrong = value.clone();
             wrong["unheard_of"] = json!(1);
-            assert!(!misfits(&document, schema, &wrong, "").is_empty(), "nothing else is taken");
+            assert!(
+                !violations(&document, schema, &wrong, "").is_empty(),
+                "an unknown member is refused"
+            );
             checked += 1;
         }
     }
@@ -275,7 +287,7 @@ fn the_examples_of_bodies_are_what_the_document_says() {
 }
 
 #[tokio::test]
-async fn the_document_is_served_to_anyone() {
+async fn the_document_is_served_without_a_token() {
     let world = World::new().await;
     let served = Client::anonymous(&world).get("/v1/openapi.json").await;
     assert_eq!(served.json()["openapi"], "3.1.0");

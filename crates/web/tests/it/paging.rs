@@ -1,4 +1,4 @@
-//! Walking a list by its cursors, as a client does.
+//! Paging through a list by its cursors.
 
 use http::StatusCode;
 use serde_json::Value;
@@ -23,7 +23,7 @@ fn next(answer: &Value) -> String {
 }
 
 #[tokio::test]
-async fn a_walk_sees_every_row_once_in_order_and_ends() {
+async fn paging_returns_every_row_once_in_order_and_ends() {
     let (_world, _, client) = household().await;
     let mut seen = Vec::new();
     let mut path = "/v1/transactions?limit=10".to_owned();
@@ -44,11 +44,11 @@ async fn a_walk_sees_every_row_once_in_order_and_ends() {
         path = format!("/v1/transactions?limit=10&cursor={}", next(&page));
     }
     assert_eq!(seen.len(), 25);
-    assert!(seen.is_sorted_by(|a, b| a > b), "newest first, each once");
+    assert!(seen.is_sorted_by(|a, b| a > b), "rows must be newest first and unique");
 }
 
 #[tokio::test]
-async fn a_cursor_is_refused_when_forged_foreign_refiltered_or_old() {
+async fn a_cursor_is_refused_if_forged_expired_of_another_person_or_with_other_filters() {
     let (world, _, client) = household().await;
     let cursor = next(&client.get("/v1/transactions?limit=5").await.json());
     let with = |query: &str| format!("/v1/transactions?{query}&cursor={cursor}");
@@ -76,12 +76,12 @@ async fn a_cursor_is_refused_when_forged_foreign_refiltered_or_old() {
 }
 
 #[tokio::test]
-async fn a_key_that_was_narrowed_since_gets_no_more_from_an_old_cursor() {
+async fn a_cursor_gives_a_narrower_key_no_more_access() {
     let (world, person, client) = household().await;
     let cursor = next(&client.get("/v1/transactions?limit=5").await.json());
     let accounts = Some(Vec::new());
     let key = person.key(service::access::keys::NewKey { accounts, ..testkit::new_key() }).await;
     let narrowed = Client::with_token(&world, &key.secret);
     let page = narrowed.get(&format!("/v1/transactions?limit=5&cursor={cursor}")).await;
-    assert_eq!(page.data(), serde_json::json!([]), "a cursor carries no authority");
+    assert_eq!(page.data(), serde_json::json!([]), "a cursor grants no access");
 }

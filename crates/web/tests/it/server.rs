@@ -1,5 +1,5 @@
 //! Slow, silent and greedy clients over real sockets. Time is paused: it jumps to the next deadline whenever every task
-//! waits, so that minutes of patience take no time at all.
+//! waits, so that timeouts of minutes take no time.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -18,13 +18,13 @@ use tokio::time::Instant;
 
 use web::{ServerLimits, serve};
 
-struct Running {
+struct TestServer {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
     server: JoinHandle<std::io::Result<()>>,
 }
 
-async fn start(limits: ServerLimits) -> Running {
+async fn start(limits: ServerLimits) -> TestServer {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
@@ -42,7 +42,7 @@ async fn start(limits: ServerLimits) -> Running {
     };
     let broken = || async {
         Body::from_stream(stream::repeat_with(|| -> Result<Bytes, std::io::Error> {
-            panic!("while a part of the answer is made")
+            panic!("while a part of the response is made")
         }))
     };
     let working = || async {
@@ -60,10 +60,10 @@ async fn start(limits: ServerLimits) -> Running {
         let _ = stopped.await;
     };
     let server = tokio::spawn(serve(listener, router, limits, stopped));
-    Running { address, stop, server }
+    TestServer { address, stop, server }
 }
 
-impl Running {
+impl TestServer {
     async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.unwrap()
     }
@@ -81,15 +81,15 @@ impl Running {
     }
 }
 
-/// Everything until the connection ends, in whichever way.
+/// Reads until the connection ends, cleanly or not.
 async fn read_all(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes).await;
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// How long a connection lasts whose client sends this and then nothing, and what it gets.
-async fn lasts(server: &Running, sent: &str) -> (u64, String) {
+/// Sends this and then nothing; returns the seconds until the connection ended, and the response.
+async fn send_and_wait(server: &TestServer, sent: &str) -> (u64, String) {
     let began = Instant::now();
     let mut stream = server.send(sent).await;
     let answer = read_all(&mut stream).await;
@@ -97,19 +97,19 @@ async fn lasts(server: &Running, sent: &str) -> (u64, String) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_without_a_whole_request_ends_after_its_deadline() {
+async fn a_connection_without_a_complete_request_is_closed_at_its_deadline() {
     let server = start(ServerLimits::default()).await;
     for sent in ["", "PRI * HTTP/2.0\r\n", "P", "GET / HTTP/1.1\r\nHost: a\r\nX-Slow: "] {
-        let (seconds, _) = lasts(&server, sent).await;
+        let (seconds, _) = send_and_wait(&server, sent).await;
         assert!((15..=20).contains(&seconds), "{sent:?} lasted {seconds} s");
     }
     let whole_preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
-    let (seconds, _) = lasts(&server, whole_preface).await;
+    let (seconds, _) = send_and_wait(&server, whole_preface).await;
     assert!((15..=20).contains(&seconds), "HTTP/2 without a request lasted {seconds} s");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_head_that_comes_byte_by_byte_has_the_same_deadline() {
+async fn a_request_head_that_arrives_slowly_has_the_same_deadline() {
     let server = start(ServerLimits::default()).await;
     let began = Instant::now();
     let mut stream = server.send("GET / HTTP/1.1\r\n").await;
@@ -120,11 +120,11 @@ async fn a_head_that_comes_byte_by_byte_has_the_same_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_does_not_come_is_answered_with_an_error() {
+async fn a_body_that_does_not_arrive_is_answered_with_an_error() {
     let server = start(ServerLimits::default()).await;
     for head in ["Content-Length: 10\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n5\r\nab"] {
         let sent = format!("POST /read HTTP/1.1\r\nHost: a\r\n{head}");
-        let (seconds, answer) = lasts(&server, &sent).await;
+        let (seconds, answer) = send_and_wait(&server, &sent).await;
         assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
         assert!((30..=40).contains(&seconds), "{head:?} lasted {seconds} s");
     }
@@ -137,7 +137,7 @@ async fn a_client_that_does_not_read_loses_its_connection() {
     let mut first = [0; 16];
     stream.read_exact(&mut first).await.unwrap();
     tokio::time::sleep(Duration::from_secs(300)).await;
-    // What the kernel had taken by then is all there is.
+    // Only the data that was already in socket buffers is left.
     let began = Instant::now();
     let rest = read_all(&mut stream).await.len();
     assert!(rest < 256 << 20 && began.elapsed() < Duration::from_secs(1), "{rest}");
@@ -160,12 +160,12 @@ async fn an_idle_connection_is_kept_for_a_while_and_then_closed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_the_server_works_on_has_no_deadline_of_the_connection() {
+async fn a_request_in_progress_has_no_connection_deadline() {
     let server = start(ServerLimits::new(4)).await;
     let mut slow =
         server.send("GET /working HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
     tokio::time::sleep(Duration::from_secs(60)).await;
-    // Nor does it make room for others.
+    // Other connections do not displace it.
     for _ in 0..100 {
         drop(server.connect().await);
     }
@@ -173,7 +173,7 @@ async fn a_request_that_the_server_works_on_has_no_deadline_of_the_connection() 
 }
 
 #[tokio::test]
-async fn a_flood_of_silent_connections_makes_room_for_a_request() {
+async fn silent_connections_are_closed_to_make_room_for_a_request() {
     let server = start(ServerLimits::new(64)).await;
     let mut silent = Vec::new();
     for number in 0..400 {
@@ -188,11 +188,14 @@ async fn a_flood_of_silent_connections_makes_room_for_a_request() {
         let read = tokio::time::timeout(Duration::from_millis(1), stream.read(&mut byte)).await;
         open += usize::from(read.is_err());
     }
-    assert!((1..=16).contains(&open), "{open} of one address are open, where 16 may be");
+    assert!(
+        (1..=16).contains(&open),
+        "{open} connections of one address are open; the limit is 16"
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_that_wait_for_their_client_make_room_too() {
+async fn requests_with_a_stalled_body_are_closed_to_make_room() {
     let server = start(ServerLimits { per_address: 32, ..ServerLimits::new(32) }).await;
     let request = "POST /read HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n";
     let mut stalled = Vec::new();
@@ -204,7 +207,7 @@ async fn requests_that_wait_for_their_client_make_room_too() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_refused_while_it_sends_gets_the_answer_and_no_reset() {
+async fn a_client_that_is_refused_while_it_sends_gets_the_response_and_no_reset() {
     let server = start(ServerLimits::default()).await;
     let body = vec![b'x'; 4 << 20];
     for round in 0..50 {
@@ -222,10 +225,10 @@ async fn a_client_that_is_refused_while_it_sends_gets_the_answer_and_no_reset() 
 }
 
 #[tokio::test]
-async fn a_panic_while_an_answer_is_sent_ends_that_answer_only() {
+async fn a_panic_in_a_response_body_ends_only_that_response() {
     let server = start(ServerLimits::default()).await;
-    let (_, answer) = lasts(&server, "GET /broken HTTP/1.1\r\nHost: a\r\n\r\n").await;
-    assert!(!answer.ends_with("0\r\n\r\n"), "it must not look whole: {answer:?}");
+    let (_, answer) = send_and_wait(&server, "GET /broken HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert!(!answer.ends_with("0\r\n\r\n"), "the response must not look complete: {answer:?}");
     assert!(server.is_answering().await);
 }
 

@@ -1,4 +1,4 @@
-//! The settings pages: keys made and ended, pictures, everything to take along, the trail.
+//! The settings pages: API keys, the profile and its picture, the data export and the audit trail.
 
 use http::{Method, StatusCode};
 use service::access::{images, keys, users};
@@ -17,28 +17,28 @@ fn png(rest: &[u8]) -> Vec<u8> {
     [&head[..], rest].concat()
 }
 
-async fn at_home() -> (World, Person, Browser) {
+async fn signed_in() -> (World, Person, Browser) {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let browser = Browser::of(&world, &robin).await;
     (world, robin, browser)
 }
 
-/// A form for a key that may do everything.
-fn plain(name: &str) -> Vec<(&str, &str)> {
+/// The form fields of a key with full access.
+fn full_access_form(name: &str) -> Vec<(&str, &str)> {
     vec![("name", name), ("access", "everything"), ("reach", "all"), ("life", "365")]
 }
 
-/// The key that a page shows.
+/// The secret of the key that a page shows.
 fn secret(page: &str) -> String {
     let start = page.find(">ek_").expect("a key") + 1;
     page[start..start + 41].to_owned()
 }
 
 #[tokio::test]
-async fn a_key_made_on_the_page_works_until_it_is_revoked_there() {
-    let (world, robin, mut browser) = at_home().await;
-    let made = browser.post(KEYS, &plain("My script")).await;
+async fn a_key_created_on_the_page_works_until_it_is_revoked() {
+    let (world, robin, mut browser) = signed_in().await;
+    let made = browser.post(KEYS, &full_access_form("My script")).await;
     assert_eq!(made.status, StatusCode::OK);
     assert_eq!(made.header("cache-control"), "private, no-store");
     let page = &made.text;
@@ -53,7 +53,7 @@ async fn a_key_made_on_the_page_works_until_it_is_revoked_there() {
     let client = Client::with_token(&world, &secret);
     assert_eq!(client.get("/v1/accounts").await.status, StatusCode::OK);
     let listed = browser.get(KEYS).await.text;
-    assert!(listed.contains("My script") && !listed.contains(&secret), "shown once");
+    assert!(listed.contains("My script") && !listed.contains(&secret), "the secret is shown once");
     assert!(listed.contains("<dd>1</dd>"), "requests today: {listed}");
 
     let id = keys::list(&world.app, &robin.caller).await.unwrap()[0].id;
@@ -66,10 +66,10 @@ async fn a_key_made_on_the_page_works_until_it_is_revoked_there() {
 }
 
 #[tokio::test]
-async fn sending_the_form_again_makes_no_second_key_and_shows_none() {
-    let (world, robin, mut browser) = at_home().await;
-    let made = browser.post(KEYS, &plain("Once")).await.text;
-    let again = browser.post(KEYS, &plain("Once")).await;
+async fn sending_the_form_again_creates_and_shows_no_second_key() {
+    let (world, robin, mut browser) = signed_in().await;
+    let made = browser.post(KEYS, &full_access_form("Once")).await.text;
+    let again = browser.post(KEYS, &full_access_form("Once")).await;
     assert_eq!(again.status, StatusCode::BAD_REQUEST);
     assert!(again.text.contains("can't be shown again"));
     assert!(!again.text.contains(&secret(&made)));
@@ -77,8 +77,8 @@ async fn sending_the_form_again_makes_no_second_key_and_shows_none() {
 }
 
 #[tokio::test]
-async fn what_was_ticked_is_what_the_key_may_do() {
-    let (world, robin, mut browser) = at_home().await;
+async fn a_key_has_the_chosen_scopes_accounts_and_lifetime() {
+    let (world, robin, mut browser) = signed_in().await;
     robin.import(statement([checking("A"), checking("B")])).await;
     let a = robin.account("A").await.to_string();
     let form = [
@@ -96,21 +96,21 @@ async fn what_was_ticked_is_what_the_key_may_do() {
     assert_eq!(seen["accounts"].as_array().unwrap().len(), 1, "{seen}");
     assert_eq!(client.get("/v1/transactions").await.status, StatusCode::FORBIDDEN);
     let listed = browser.get(KEYS).await.text;
-    for said in ["accounts:read, goals:read", "<dd>A</dd>", "Thu 9 Apr"] {
-        assert!(listed.contains(said), "{said}: {listed}");
+    for text in ["accounts:read, goals:read", "<dd>A</dd>", "Thu 9 Apr"] {
+        assert!(listed.contains(text), "{text}: {listed}");
     }
     world.advance_seconds(31 * 86_400);
     assert_eq!(client.get("/v1/accounts").await.status, StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]
-async fn forged_fields_make_no_key() {
-    let (world, robin, mut browser) = at_home().await;
+async fn forged_fields_create_no_key() {
+    let (world, robin, mut browser) = signed_in().await;
     let kim = world.person("kim@example.com").await;
     kim.import(statement([checking("Kim's")])).await;
     let theirs = kim.account("Kim's").await.to_string();
     let with = |changes: &[(&'static str, &'static str)]| {
-        let mut form = plain("Forged");
+        let mut form = full_access_form("Forged");
         form.retain(|(name, _)| !changes.iter().any(|(it, _)| it == name));
         form.extend_from_slice(changes);
         form
@@ -138,8 +138,8 @@ async fn forged_fields_make_no_key() {
 }
 
 #[tokio::test]
-async fn another_persons_key_is_as_good_as_none() {
-    let (world, _, mut browser) = at_home().await;
+async fn another_persons_key_cannot_be_revoked() {
+    let (world, _, mut browser) = signed_in().await;
     let kim = world.person("kim@example.com").await;
     let theirs = kim.key(new_key()).await;
     for id in [theirs.id.to_string(), "key_1".to_owned(), "..".to_owned()] {
@@ -151,11 +151,11 @@ async fn another_persons_key_is_as_good_as_none() {
 }
 
 #[tokio::test]
-async fn a_name_is_text_wherever_it_is_shown() {
-    let (_world, _, mut browser) = at_home().await;
+async fn the_name_of_a_key_is_escaped_wherever_it_is_shown() {
+    let (_world, _, mut browser) = signed_in().await;
     let name = "<script>alert(1)</script>\"'";
-    let made = browser.post(KEYS, &plain(name)).await.text;
-    let again = browser.post(KEYS, &plain(name)).await.text;
+    let made = browser.post(KEYS, &full_access_form(name)).await.text;
+    let again = browser.post(KEYS, &full_access_form(name)).await.text;
     let listed = browser.get(KEYS).await.text;
     let trail = browser.get("/settings/audit").await.text;
     for page in [made, again, listed, trail] {
@@ -165,8 +165,8 @@ async fn a_name_is_text_wherever_it_is_shown() {
 }
 
 #[tokio::test]
-async fn nothing_changes_without_the_token_of_the_form_or_a_session() {
-    let (world, robin, mut browser) = at_home().await;
+async fn nothing_changes_without_a_form_token_and_a_session() {
+    let (world, robin, mut browser) = signed_in().await;
     let key = robin.key(new_key()).await;
     let revoke = format!("{KEYS}/{}/revoke", key.id);
     let paths = ["/settings", KEYS, &revoke, "/settings/image/remove", "/settings/data/download"];
@@ -189,8 +189,8 @@ async fn nothing_changes_without_the_token_of_the_form_or_a_session() {
 }
 
 #[tokio::test]
-async fn the_profile_is_changed_and_another_currency_asks_for_new_figures() {
-    let (world, robin, mut browser) = at_home().await;
+async fn the_profile_can_be_changed_and_a_new_currency_queues_a_recompute() {
+    let (world, robin, mut browser) = signed_in().await;
     let form = [("preferred_name", "Robin <b>"), ("base_currency", "EUR")];
     assert_eq!(browser.post("/settings", &form).await.location(), "/settings");
     let user = users::get(&world.app, &robin.caller).await.unwrap();
@@ -200,7 +200,11 @@ async fn the_profile_is_changed_and_another_currency_asks_for_new_figures() {
     );
     assert_eq!(insights::pipeline::run_all(&world.app).await.unwrap(), 1);
     browser.post("/settings", &form).await.location();
-    assert_eq!(insights::pipeline::run_all(&world.app).await.unwrap(), 0, "nothing is new");
+    assert_eq!(
+        insights::pipeline::run_all(&world.app).await.unwrap(),
+        0,
+        "an unchanged profile queues nothing"
+    );
     let page = browser.get("/settings").await.text;
     assert!(page.contains("Robin &lt;b&gt;") && page.contains("value=\"EUR\" selected"));
     for bad in
@@ -215,8 +219,8 @@ async fn the_profile_is_changed_and_another_currency_asks_for_new_figures() {
 }
 
 #[tokio::test]
-async fn a_picture_is_only_ever_a_picture() {
-    let (world, robin, mut browser) = at_home().await;
+async fn a_picture_is_served_only_as_a_picture() {
+    let (world, robin, mut browser) = signed_in().await;
     let token = browser.form_token();
     let page = png(b"<html><script>alert(1)</script>");
     let answer = browser.upload("/settings/image", &token, "me.html", &page).await;
@@ -239,32 +243,32 @@ async fn a_picture_is_only_ever_a_picture() {
 }
 
 #[tokio::test]
-async fn what_only_pretends_to_be_a_picture_is_refused_with_the_reason() {
-    let (world, robin, mut browser) = at_home().await;
+async fn an_invalid_picture_is_refused_with_the_reason() {
+    let (world, robin, mut browser) = signed_in().await;
     let token = browser.form_token();
     let mut heavy = png(b"");
     heavy.resize(images::BYTES_MAX + 1, 0);
     let huge =
         [&b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\x01\0\0\0\0\0\x10"[..], b"\x08\x02\0\0\0"].concat();
     let svg = b"<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>".to_vec();
-    for (file, said) in [
+    for (file, reason) in [
         (svg, "must be a PNG, JPEG or WebP"),
         (heavy, "at most 256 KiB"),
         (huge, "at most 1024 pixels"),
         (Vec::new(), "Choose a picture"),
     ] {
         let answer = browser.upload("/settings/image", &token, "me.png", &file).await;
-        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{said}");
-        assert!(answer.text.contains(said), "{said}");
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{reason}");
+        assert!(answer.text.contains(reason), "{reason}");
     }
     assert_eq!(users::get(&world.app, &robin.caller).await.unwrap().image, None);
-    let astray = browser.get("/images/img_00000000000000000000000000000000000000").await;
-    assert_eq!(astray.status, StatusCode::NOT_FOUND);
+    let unknown = browser.get("/images/img_00000000000000000000000000000000000000").await;
+    assert_eq!(unknown.status, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]
-async fn everything_can_be_taken_along_and_the_trail_says_so() {
-    let (_world, robin, mut browser) = at_home().await;
+async fn all_data_can_be_downloaded_and_the_audit_trail_shows_it() {
+    let (_world, robin, mut browser) = signed_in().await;
     robin.import(statement([checking("Everyday")])).await;
     let page = browser.get("/settings/data").await.text;
     assert!(page.contains("Download data"));
@@ -282,8 +286,8 @@ async fn everything_can_be_taken_along_and_the_trail_says_so() {
 }
 
 #[tokio::test]
-async fn the_trail_has_pages_and_says_whether_it_is_sound() {
-    let (world, robin, mut browser) = at_home().await;
+async fn the_audit_trail_is_paged_and_shows_whether_it_is_intact() {
+    let (world, robin, mut browser) = signed_in().await;
     for number in 0..60 {
         let key = robin.key(keys::NewKey { name: format!("No. {number:02}."), ..new_key() }).await;
         keys::revoke(&world.app, &robin.caller, key.id).await.unwrap();
@@ -299,18 +303,18 @@ async fn the_trail_has_pages_and_says_whether_it_is_sound() {
     assert!(second.contains("No. 20.") && !second.contains("No. 59."), "{second}");
     assert!(browser.get("/settings/audit?before=zz").await.text.contains("No. 59."));
 
-    let meddle = |tx: &mut service::Tx<'_>| {
+    let tamper = |tx: &mut service::Tx<'_>| {
         let sql = "update audit set details = 'Nothing' where number = 7";
         Ok::<_, service::Error>(tx.execute(sql, &[])?)
     };
-    world.app.db.write(meddle).await.unwrap();
+    world.app.db.write(tamper).await.unwrap();
     let page = browser.get("/settings/audit").await.text;
     assert!(page.contains("was altered at entry 7"), "{page}");
 }
 
 #[tokio::test]
-async fn the_settings_are_one_frame_and_people_are_for_the_admin() {
-    let (world, _, mut admin) = at_home().await;
+async fn settings_pages_share_a_menu_and_only_an_admin_sees_people() {
+    let (world, _, mut admin) = signed_in().await;
     let kim = world.person("kim@example.com").await;
     let mut member = Browser::of(&world, &kim).await;
     for path in ["/settings", KEYS, "/settings/data", "/settings/audit"] {

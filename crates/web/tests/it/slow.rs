@@ -1,4 +1,4 @@
-//! Searches that wait for their turn, and everybody else, who does not.
+//! Slow searches wait for the slow-read pool; other requests do not.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -10,20 +10,20 @@ use testkit::{World, new_key};
 
 use crate::client::Client;
 
-/// Takes every place in the pool of slow reads, from threads of its own, until the sender is dropped.
-fn take_all_places(db: &Db) -> (mpsc::Sender<()>, Vec<std::thread::JoinHandle<()>>) {
+/// Occupies the whole slow-read pool, from threads of its own, until the sender is dropped.
+fn occupy_slow_read_pool(db: &Db) -> (mpsc::Sender<()>, Vec<std::thread::JoinHandle<()>>) {
     let (inside, is_inside) = mpsc::channel();
     let (release, released) = mpsc::channel::<()>();
     let released = std::sync::Arc::new(std::sync::Mutex::new(released));
     let holders: Vec<_> = (0..db.read_limits().slow_at_once)
         .map(|_| {
             let (db, inside, released) = (db.clone(), inside.clone(), released.clone());
-            // Connections end with the runtime that opened them, so that all of them share the test's.
+            // A connection ends with the runtime that opened it, so all threads use the test's runtime.
             let runtime = tokio::runtime::Handle::current();
             std::thread::spawn(move || {
                 let holding = db.each_slow("select cast(1 as bigint)", &[], |_| {
                     inside.send(()).unwrap();
-                    // Fails when the sender is dropped, which is what it waits for.
+                    // Returns an error when the sender is dropped, which ends the wait.
                     let _ = released.lock().unwrap().recv();
                     Ok(())
                 });
@@ -38,7 +38,7 @@ fn take_all_places(db: &Db) -> (mpsc::Sender<()>, Vec<std::thread::JoinHandle<()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn eight_slow_searches_hold_up_nobody_else() {
+async fn eight_slow_searches_do_not_delay_other_requests() {
     let world = World::new().await;
     let robin = world.someone().await;
     let rows = (0..20).map(|it| txn("2026-03-01", -1 - it, &format!("SHOP {it}")));
@@ -47,8 +47,8 @@ async fn eight_slow_searches_hold_up_nobody_else() {
     let limits = ReadLimits { total: Duration::from_secs(300), ..world.app.db.read_limits() };
     let db = Db::open_with(&world.database.target(), limits).await.unwrap();
     let app = world.other_process_on(db);
-    let client = || Client::over(app.clone(), web::api::ENDPOINTS, Some(secret.clone()));
-    let (release, holders) = take_all_places(&app.db);
+    let client = || Client::with_endpoints(app.clone(), web::api::ENDPOINTS, Some(secret.clone()));
+    let (release, holders) = occupy_slow_read_pool(&app.db);
 
     let searches: Vec<_> = (0..8)
         .map(|it| {
@@ -63,7 +63,7 @@ async fn eight_slow_searches_hold_up_nobody_else() {
         assert_eq!(small.json()["data"].as_array().unwrap().len(), 3);
         assert_eq!(client().get("/v1/accounts").await.status, StatusCode::OK);
     }
-    assert!(searches.iter().all(|it| !it.is_finished()), "they wait for their turn");
+    assert!(searches.iter().all(|it| !it.is_finished()), "the searches must wait for the pool");
     drop(release);
     for search in searches {
         let answer = search.await.unwrap();
@@ -75,7 +75,6 @@ async fn eight_slow_searches_hold_up_nobody_else() {
         .unwrap();
 }
 
-/// A search that does not get its turn in time says what to do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_search_that_takes_too_long_is_refused_with_advice() {
     let world = World::new().await;
@@ -85,8 +84,8 @@ async fn a_search_that_takes_too_long_is_refused_with_advice() {
     let limits = ReadLimits { total: Duration::from_millis(100), ..world.app.db.read_limits() };
     let db = Db::open_with(&world.database.target(), limits).await.unwrap();
     let app = world.other_process_on(db);
-    let (release, holders) = take_all_places(&app.db);
-    let client = Client::over(app.clone(), web::api::ENDPOINTS, Some(secret));
+    let (release, holders) = occupy_slow_read_pool(&app.db);
+    let client = Client::with_endpoints(app.clone(), web::api::ENDPOINTS, Some(secret));
     let answer = client.get("/v1/transactions?q=shop").await;
     assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(answer.headers["retry-after"], "5");

@@ -1,8 +1,8 @@
 //! The delivery limiter: how many deliveries this process keeps in memory, queued or in flight, for each endpoint and
 //! in total, so that a slow endpoint never delays the others.
 //!
-//! A delivery first gets a [`QueueSlot`] and then, when the endpoint has capacity, a [`SendPermit`]. Endpoints that
-//! change invalidate their queue: what is queued for them returns to the database and is claimed again.
+//! A delivery first gets a [`QueueSlot`] and then, when the endpoint has capacity, a [`SendPermit`]. An endpoint
+//! that changes invalidates its queue: its queued deliveries return to the database and are claimed again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -127,7 +127,7 @@ pub(crate) struct DispatchedDelivery {
     pub(crate) leased_until: i64,
 }
 
-/// A place for one delivery in the in-memory queue of its endpoint, free again when dropped.
+/// A slot for one delivery in the in-memory queue of its endpoint, free again when dropped.
 pub(crate) struct QueueSlot {
     limiter: DeliveryLimiter,
     endpoint: EndpointId,
@@ -139,7 +139,7 @@ pub(crate) struct SendPermit {
     limiter: DeliveryLimiter,
     endpoint: EndpointId,
     permits: Arc<Semaphore>,
-    /// None once it was given up to narrow the endpoint.
+    /// None once it was removed to lower the endpoint's limit.
     endpoint_permit: Option<OwnedSemaphorePermit>,
     _total_permit: OwnedSemaphorePermit,
 }
@@ -252,7 +252,7 @@ impl DeliveryLimiter {
         it.has_backlog = has_backlog;
         let is_claimable = !is_full && it.claimable(slots_used) > 0;
         state.is_full |= has_backlog && is_full;
-        // Slots may have become free before the backlog was noted, when nobody asked for a claim.
+        // Slots may have become free before the backlog was noted, when that did not request a claim.
         if has_backlog && is_claimable {
             self.request_claim();
         }
@@ -275,7 +275,7 @@ impl DeliveryLimiter {
         self.0.claim_requested.notify_one();
     }
 
-    /// Waits until somebody asked for a claim.
+    /// Waits until a claim is requested.
     pub(crate) async fn claim_requested(&self) {
         self.0.claim_requested.notified().await;
     }

@@ -105,7 +105,7 @@ async fn queued_deliveries_are_released_when_this_process_stops_sending() {
     assert!(waiting.await.unwrap());
 }
 
-/// However often a queue is invalidated: requests in flight count until they end, and none is sent in addition.
+/// Requests in flight count until they end, however often a queue is invalidated, so that none is sent in addition.
 #[test]
 fn invalidating_a_queue_grants_no_additional_permits() {
     let (limiter, _dispatched) = sending();
@@ -138,7 +138,7 @@ fn invalidating_a_queue_grants_no_additional_permits() {
 fn a_new_delivery_waits_behind_the_backlog_of_its_endpoint() {
     let (limiter, _dispatched) = sending();
     drop(reserve_all(&limiter, endpoint()));
-    assert!(limiter.reserve_new(endpoint(), 0).is_none(), "something older waits");
+    assert!(limiter.reserve_new(endpoint(), 0).is_none(), "an older delivery waits");
     limiter.set_backlog(endpoint(), false);
     assert!(limiter.reserve_new(endpoint(), 0).is_some());
 }

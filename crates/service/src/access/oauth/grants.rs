@@ -61,7 +61,7 @@ pub(super) fn revoke_by_app(tx: &mut Tx<'_>, app: &App, user: UserId, id: GrantI
     revoke_and_note(tx, app, (user, id), "app.leave", "gave up its access")
 }
 
-/// Revokes a grant whose code or refresh token was used twice: somebody else has it too, and the app cannot be told apart.
+/// Revokes a grant whose code or refresh token was used twice, because somebody else has it too.
 pub(super) fn revoke_for_reuse(
     tx: &mut Tx<'_>,
     app: &App,

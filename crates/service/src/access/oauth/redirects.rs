@@ -36,8 +36,8 @@ impl Redirect {
         if text.is_empty() || text.len() > LENGTH_MAX {
             return Err("must have 1 to 2000 characters");
         }
-        let odd = |it: u8| !it.is_ascii_graphic() || b"\"<>\\^`{|}*#".contains(&it);
-        if text.bytes().any(odd) {
+        let is_forbidden = |it: u8| !it.is_ascii_graphic() || b"\"<>\\^`{|}*#".contains(&it);
+        if text.bytes().any(is_forbidden) {
             return Err("must be a plain address without a fragment or a wildcard");
         }
         let (scheme, rest) = text.split_once(':').ok_or("must begin with a scheme")?;

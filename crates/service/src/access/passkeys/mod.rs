@@ -24,7 +24,7 @@ const LIFE_SECONDS: i64 = 300;
 const OWNED_MAX: i64 = 20;
 
 base::words!(
-    /// What a challenge is for. A response for one purpose is not accepted for another.
+    /// The purpose of a challenge. A response for one purpose is not accepted for another.
     Purpose {
         Register => "register",
         SignIn => "sign_in",
@@ -44,7 +44,7 @@ pub struct Passkey {
     pub last_used_at: Option<Timestamp>,
 }
 
-/// A challenge for an authenticator, and whose response is accepted.
+/// A challenge for an authenticator, and the person whose response is accepted.
 #[derive(Debug, Clone, Copy)]
 pub struct ChallengeRequest {
     pub purpose: Purpose,

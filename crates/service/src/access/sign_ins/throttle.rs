@@ -16,7 +16,7 @@ const SECOND: i64 = 1_000_000;
 const QUARTER_HOUR: i64 = 15 * 60;
 const DAY: i64 = 86_400;
 
-/// What attempts are counted by. Attempts for unknown emails are counted in the same way.
+/// The key that attempts are counted by. Attempts for unknown emails are counted in the same way.
 #[derive(Debug, Clone)]
 pub(crate) enum ThrottleKey<'a> {
     /// Wrong passwords for an account, from all unknown browsers together.

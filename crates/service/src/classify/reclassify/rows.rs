@@ -33,7 +33,7 @@ pub(super) struct LoadedRow {
     source_category: Option<Category>,
     pub(super) transfer: Option<TransactionId>,
     pub(super) transfer_kind: Option<TransferKind>,
-    /// Whether the stored classification is what the classifier says, for the stored transfer. True where it was not
+    /// Whether the stored classification equals the classifier's result for the stored transfer. True where it was not
     /// compared.
     pub(super) is_current: bool,
 }
@@ -70,7 +70,7 @@ pub(super) struct LoadedRows {
 }
 
 impl LoadedRows {
-    /// Loads the rows of some days; or all rows, which are also compared with what the classifier says.
+    /// Loads the rows of some days; or all rows, which are also compared with the classifier's result.
     pub(super) fn load(
         tx: &mut Tx<'_>,
         run: &Recompute,

@@ -105,7 +105,7 @@ impl Chooser {
     fn add(&self, tx: &mut Tx<'_>, external_id: &str, new: &AddAccount) -> Result<()> {
         let subtype = short_text("subtype", new.subtype.as_deref(), 40)?;
         let name = short_text("name", new.name.as_deref(), 80)?;
-        // An account that was synced before continues in the same place, and keeps its kind.
+        // An account that was synced before continues in the same account, and keeps its kind.
         let before = self.previous_account(tx, external_id)?;
         let kind = match before {
             Some((_, kind)) if kind.is_debt() != new.kind.is_debt() => {
@@ -150,7 +150,7 @@ impl Chooser {
                  that no transaction is counted twice.",
             ));
         }
-        // An account is synced from one place only: one that was merged into it before is skipped from now on.
+        // An account is synced from one offered account only: one merged into it before is skipped from now on.
         tx.execute(UNLINK, params![self.user, self.connection, external_id, account])?;
         let (user, connection) = (self.user, self.connection);
         let (owed, no_name) = (owed.as_str(), None::<&str>);

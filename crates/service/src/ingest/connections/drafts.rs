@@ -101,8 +101,8 @@ pub(super) fn draft(
         }
         // One account with invalid data must not keep the others from being imported.
         match imports::prepare(request(vec![incoming])) {
-            Ok(mut alone) => {
-                accounts.append(&mut alone.accounts);
+            Ok(mut prepared) => {
+                accounts.append(&mut prepared.accounts);
                 indexes.push(index);
             }
             Err(_) => {

@@ -66,7 +66,7 @@ impl From<SyncError> for Error {
     }
 }
 
-/// What started a sync. A scheduled one starts only while it is still due, since another process may have done it.
+/// The trigger of a sync. A scheduled sync starts only while it is still due, since another process may have done it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trigger {
     Requested,

@@ -49,7 +49,7 @@ pub struct ConnectedAccount {
     pub id: AccountId,
     pub name: String,
     pub institution_name: Option<String>,
-    /// What is wrong with this account, and what to do.
+    /// The problem with this account, and what to do.
     pub attention: Option<String>,
 }
 
@@ -65,7 +65,7 @@ base::words!(
 );
 db::word_columns!(State);
 
-/// SimpleFIN connections first, then files and manual entry, each by name.
+/// Lists connections: SimpleFIN connections first, then files and manual entry, each by name.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Connection>> {
     caller.require_owner("connection")?;
     let user = caller.user;

@@ -25,7 +25,7 @@ const HISTORY_DAYS: i64 = 730;
 /// History is complete after this many periods in a row without a transaction.
 const EMPTY_PERIODS: i64 = 2;
 
-/// What a request was for. Dates are the first day, and the day after the last.
+/// The purpose of a request. Dates are the first day, and the day after the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// The list of accounts, without transactions.

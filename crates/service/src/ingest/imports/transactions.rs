@@ -176,8 +176,9 @@ fn classify(
         counterparty: draft.counterparty.as_deref(),
         category: draft.category,
     };
-    let place = (account.kind, account.subtype.as_deref());
-    let classified = batch.classifier.classify_on(place, &input, &clean(&draft.description), None);
+    let account_type = (account.kind, account.subtype.as_deref());
+    let classified =
+        batch.classifier.classify_on(account_type, &input, &clean(&draft.description), None);
     mark_dirty(batch, account, draft, &classified.key);
     classified
 }
@@ -411,7 +412,7 @@ const BY_EXTERNAL_ID: &str =
 const PROVENANCES: &str = "select i.id, i.giver from import_accounts a
     join imports i on i.user_id = a.user_id and i.id = a.import_id
     where a.user_id = $1 and a.account_id = $2 and i.giver <> ''";
-// Whether it is half of a transfer is determined again.
+// Clears the transfer, which the recomputation determines again.
 const UPDATE: &str = "update transactions set posted_on = $3, state = $4, amount_minor = $5, authorized_on = $6,
     description = $7, told_counterparty = $8, counterparty_logo_url = $9, told_category = $10, external_id = $11,
     updated_at = $12, counterparty = $13, category = $14, category_stage = $15, merchant_key = $16,

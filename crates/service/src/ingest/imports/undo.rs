@@ -16,7 +16,7 @@ use crate::platform::audit::{self, Note};
 use crate::platform::dirty_queue;
 use crate::{App, Caller, Error, Result};
 
-/// Counts of what an undo did.
+/// How many rows an undo deleted and restored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UndoSummary {
     /// Transactions that were deleted, and those that were restored.

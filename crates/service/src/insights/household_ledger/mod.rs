@@ -28,8 +28,8 @@ pub(super) fn from_transactions(tx: &mut Tx<'_>, household: &Household<'_>) -> R
     build(tx, household, entries::each_since)
 }
 
-/// Builds the ledger from the packed months, after packing those again that a recompute is about. This is cheaper than
-/// reading every transaction of a year and a half.
+/// Builds the ledger from the packed months, after packing the months in the scope of the recompute again. This is
+/// cheaper than reading every transaction of a year and a half.
 pub(super) fn from_packed_months(tx: &mut Tx<'_>, run: &Recompute) -> Result<Ledger> {
     months::repack(tx, run)?;
     build(tx, &run.household(None), months::each_since)

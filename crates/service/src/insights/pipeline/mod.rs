@@ -22,7 +22,7 @@ static METHOD: LazyLock<i64> =
     LazyLock::new(|| METHOD_VERSION << 32 | i64::from(calc::enrich::tables_fingerprint()));
 /// How long a failed recompute waits before it is retried, so that others come first.
 const RETRY_SECONDS: i64 = 300;
-/// The same where the database was unavailable.
+/// How long a recompute waits if the database was unavailable.
 const UNAVAILABLE_RETRY_SECONDS: i64 = 30;
 /// People that one step adds to the queue for a new day.
 const QUEUED_MAX: i64 = 500;
@@ -73,7 +73,7 @@ pub async fn queue_outdated(app: &App) -> Result<usize> {
     Ok(app.db.write(queue).await? as usize)
 }
 
-/// Queues people for a new day, which moves what is due, late and over. Returns how many.
+/// Queues people for a new day, because payments and benefits become due, late or expired. Returns how many.
 pub async fn queue_new_day_once(app: &App) -> Result<usize> {
     let (today, now) = (app.clock.today(), app.clock.now());
     let tomorrow = date_from_days(days_from_date(today) + 1);

@@ -82,12 +82,13 @@ pub struct StreamList {
     pub streams: Vec<(Stream, String)>,
 }
 
-/// Active ones first, then by the next expected date. Streams of hidden accounts are left out unless asked for by id.
+/// Lists streams, active ones first, then by the next expected date. Streams of a hidden account are left out unless
+/// the filter names it.
 pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<StreamList> {
     caller.require(Scope::RecurringRead)?;
     let accounts = accounts::list_all(app, caller).await?;
-    if let Some(wanted) = filter.account_id
-        && !accounts.iter().any(|it| it.id == wanted)
+    if let Some(id) = filter.account_id
+        && !accounts.iter().any(|it| it.id == id)
     {
         return Err(Error::NotFound("account"));
     }
@@ -97,12 +98,12 @@ pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<StreamLi
         let account = accounts.iter().find(|it| it.id == stream.account_id);
         let Some(account) = account else { continue };
         let shown = match filter.account_id {
-            Some(wanted) => wanted == account.id,
+            Some(id) => id == account.id,
             None => account.hidden_at.is_none(),
         };
-        let wanted = filter.status.is_none_or(|it| it == stream.status)
+        let matches = filter.status.is_none_or(|it| it == stream.status)
             && filter.direction.is_none_or(|it| it == stream.direction);
-        if shown && wanted {
+        if shown && matches {
             streams.push((stream, account.name.clone()));
         }
     }

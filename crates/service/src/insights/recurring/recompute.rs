@@ -48,7 +48,8 @@ impl Occurrences {
         self.inflows.append(&mut later.inflows);
     }
 
-    /// Those that can be pay or bills. Trades, the interest of a loan and payments to a card are neither, however regular.
+    /// Keeps the occurrences that can be pay or bills. Trades, the interest of a loan and payments to a card are
+    /// neither, however regular.
     fn recurring_on(mut self, kind: Option<AccountKind>) -> Occurrences {
         match kind {
             Some(AccountKind::Investment | AccountKind::Loan) => return Occurrences::default(),

@@ -6,13 +6,13 @@ use calc::enrich::CategorySource;
 use calc::transfers::TransferKind;
 
 base::words!(
-    /// Whether a transaction counts, and whether lists show it.
+    /// The state of a transaction: whether it counts, and whether lists show it.
     TransactionState {
         Pending => "pending",
         Posted => "posted",
         /// Posted, and hidden from lists by a rule.
         Hidden => "hidden",
-        /// Taken back by its source. It stays stored so that the source can bring it again.
+        /// Removed by its source. It stays stored so that the source can report it again.
         Removed => "removed",
     }
 );

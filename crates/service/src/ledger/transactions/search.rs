@@ -120,8 +120,8 @@ impl CandidateDays {
             lookup.await?;
             let is_all = (buckets.len() as i64) < BUCKETS_A_LOOKUP;
             let reached = if is_all { first } else { oldest };
-            let beyond = self.dirty.partition_point(|it| *it < reached);
-            buckets.extend(self.dirty.drain(beyond..));
+            let first_reached = self.dirty.partition_point(|it| *it < reached);
+            buckets.extend(self.dirty.drain(first_reached..));
             self.found = merged(buckets);
             self.rest = if is_all { None } else { Some((first, reached - 1)) };
         }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     proptest! {
-        /// This makes it safe to search buckets first.
+        /// This property makes it safe to search buckets first.
         #[test]
         fn a_substring_stays_a_substring_when_folded(before: String, part: String, behind: String) {
             let whole = format!("{before}{part}{behind}");

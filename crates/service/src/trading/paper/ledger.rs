@@ -43,7 +43,7 @@ pub(crate) struct LockedAccount {
 /// A new entry.
 pub(crate) struct LedgerEntry<'a> {
     pub(crate) kind: EntryKind,
-    /// What caused the entry. Each cause is booked once.
+    /// The cause of the entry. Each cause is booked once.
     pub(crate) cause: String,
     pub(crate) security: Option<Security<'a>>,
     pub(crate) quantity: Option<Fixed9>,

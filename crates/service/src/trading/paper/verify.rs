@@ -84,10 +84,10 @@ async fn check_chain(
     if let Some(mismatch) = anchors::check(app, (user, &name), anchors, &walk) {
         report.faults.push(format!("{}: {mismatch}", account.name));
     } else if walk.end.number < account.entries {
-        let (kept, counted) = (walk.end.number, account.entries);
+        let (stored, counted) = (walk.end.number, account.entries);
         report
             .faults
-            .push(format!("{}: it has {kept} entries, but its count is {counted}", account.name));
+            .push(format!("{}: it has {stored} entries, but its count is {counted}", account.name));
     }
     Ok(())
 }
@@ -125,26 +125,26 @@ async fn check(
         ("realized gains", account.realised, balances.realised()),
         ("dividends", account.dividends, balances.dividends()),
     ];
-    for (what, kept, follows) in pairs {
-        if kept != follows {
+    for (what, stored, recomputed) in pairs {
+        if stored != recomputed {
             report.faults.push(format!(
-                "{}: {what} is {kept}, but the ledger gives {follows}",
+                "{}: {what} is {stored}, but the ledger gives {recomputed}",
                 account.name
             ));
         }
     }
     let values = params![caller.user, account.id, HOLDINGS_MAX];
-    let kept = app.db.all(POSITIONS, values, |row| {
+    let stored = app.db.all(POSITIONS, values, |row| {
         let symbol: String = row.get(0)?;
         Ok((symbol, (ledger::decimal(row, 1)?, row.get::<i64>(2)?)))
     });
-    let kept: BTreeMap<_, _> = kept.await?.into_iter().collect();
-    let follows: BTreeMap<_, _> = balances
+    let stored: BTreeMap<_, _> = stored.await?.into_iter().collect();
+    let recomputed: BTreeMap<_, _> = balances
         .positions()
         .into_iter()
         .map(|(symbol, it)| (symbol.to_owned(), (it.quantity, it.basis_minor)))
         .collect();
-    if kept != follows {
+    if stored != recomputed {
         report.faults.push(format!("{}: the positions do not match the ledger", account.name));
     }
     report.entries += account.entries;

@@ -1,13 +1,13 @@
-//! What was changed after it was shown is not what was shown: it cannot be decided, and is not carried out.
+//! Proposals that were changed in the database after they were shown can be neither decided nor executed.
 
 use calc::paper::Side;
 use service::actions::{self, ActionPayload, NewAction, Status};
 
-use super::{Desk, approve, ended, seen, shares};
+use super::{ActionsFixture, approve, seen, shares, status_and_error};
 use crate::is_conflict;
 
-/// Every column that the person is shown something of, or that says what will be done, as somebody with a hand on the
-/// database would change it.
+/// Changes of every column that the person is shown or that says what will be done, as somebody with access to the
+/// database would make them.
 const CHANGES: [&str; 14] = [
     "payload = replace(payload, '\"VTI\"', '\"AAPL\"')",
     "payload = replace(payload, '\"2\"', '\"20\"')",
@@ -25,102 +25,110 @@ const CHANGES: [&str; 14] = [
     "digest = $3",
 ];
 
-fn order(desk: &Desk) -> NewAction {
+fn order(fixture: &ActionsFixture) -> NewAction {
     NewAction {
         description: Some("Two of the fund".to_owned()),
         reason: Some("It is **cheap**".to_owned()),
-        ..desk.order(Side::Buy, "VTI", shares("2"))
+        ..fixture.order(Side::Buy, "VTI", shares("2"))
     }
 }
 
 #[tokio::test]
-async fn whichever_column_is_changed_after_it_was_shown_nothing_can_be_decided() {
-    let desk = Desk::new().await;
-    let price = Some(desk.price("VTI").await);
+async fn a_proposal_changed_in_any_column_after_it_was_shown_cannot_be_decided() {
+    let fixture = ActionsFixture::new().await;
+    let price = Some(fixture.price("VTI").await);
     for change in CHANGES {
-        let action = desk.propose(order(&desk)).await.unwrap();
+        let action = fixture.propose(order(&fixture)).await.unwrap();
         let shown = seen(&action, price);
-        desk.tamper(action.id, change).await;
-        let approved = actions::approve(desk.app(), &desk.session, action.id, shown, None).await;
+        fixture.tamper(action.id, change).await;
+        let approved =
+            actions::approve(fixture.app(), &fixture.session, action.id, shown, None).await;
         assert!(
             is_conflict(approved).starts_with("this proposal changed after you opened it"),
             "{change}"
         );
-        let rejected = actions::reject(desk.app(), &desk.session, action.id, shown, None).await;
+        let rejected =
+            actions::reject(fixture.app(), &fixture.session, action.id, shown, None).await;
         assert!(
             is_conflict(rejected).starts_with("this proposal changed after you opened it"),
             "{change}"
         );
-        assert_eq!(desk.get(action.id).await.status, Status::PendingApproval, "{change}");
+        assert_eq!(fixture.get(action.id).await.status, Status::PendingApproval, "{change}");
     }
-    assert_eq!(desk.entries("buy").await, 0);
-    desk.is_sound().await;
+    assert_eq!(fixture.count_entries("buy").await, 0);
+    fixture.verify_integrity().await;
 }
 
-/// Somebody who changes a proposal can also work out its new digest; it is not the one on the person's page.
+/// An attacker can also compute the new digest, but it differs from the one on the person's page.
 #[tokio::test]
-async fn a_change_that_brings_its_own_digest_along_is_seen_all_the_same() {
-    let desk = Desk::new().await;
-    let action = desk.propose(order(&desk)).await.unwrap();
+async fn a_change_with_a_matching_digest_is_detected_too() {
+    let fixture = ActionsFixture::new().await;
+    let action = fixture.propose(order(&fixture)).await.unwrap();
     let shown = seen(&action, None);
-    desk.tamper(action.id, "payload = replace(payload, '\"2\"', '\"20\"')").await;
-    let forged = desk.get(action.id).await.computed_digest();
+    fixture.tamper(action.id, "payload = replace(payload, '\"2\"', '\"20\"')").await;
+    let forged = fixture.get(action.id).await.computed_digest();
     assert_ne!(forged, shown.digest);
-    let (user, id) = (desk.session.user, action.id);
+    let (user, id) = (fixture.session.user, action.id);
     let forge = move |tx: &mut db::Tx<'_>| {
         let sql = "update actions set digest = $3 where user_id = $1 and id = $2";
         Ok::<_, service::Error>(tx.execute(sql, db::params![user, id, &forged[..]])?)
     };
-    assert_eq!(desk.app().db.write(forge).await.unwrap(), 1);
-    let approved = actions::approve(desk.app(), &desk.session, action.id, shown, None).await;
+    assert_eq!(fixture.app().db.write(forge).await.unwrap(), 1);
+    let approved = actions::approve(fixture.app(), &fixture.session, action.id, shown, None).await;
     assert!(is_conflict(approved).starts_with("this proposal changed after you opened it"));
-    let rejected = actions::reject(desk.app(), &desk.session, action.id, shown, None).await;
+    let rejected = actions::reject(fixture.app(), &fixture.session, action.id, shown, None).await;
     assert!(is_conflict(rejected).starts_with("this proposal changed after you opened it"));
-    // The digest of another proposal is none of this one either.
-    let other = desk.propose(order(&desk)).await.unwrap();
-    let crossed = actions::approve(desk.app(), &desk.session, action.id, seen(&other, None), None);
+    // The digest of another proposal is refused too.
+    let other = fixture.propose(order(&fixture)).await.unwrap();
+    let crossed =
+        actions::approve(fixture.app(), &fixture.session, action.id, seen(&other, None), None);
     assert!(is_conflict(crossed.await).starts_with("this proposal changed after you opened it"));
-    assert_eq!(desk.entries("buy").await, 0);
+    assert_eq!(fixture.count_entries("buy").await, 0);
 }
 
 #[tokio::test]
-async fn a_queued_trade_that_was_changed_fails_and_gives_its_cash_back() {
-    let desk = Desk::new().await;
-    desk.wait_until(testkit::at("2026-03-10T21:00:00Z"));
-    desk.world.market.set("VTI", "50", None);
-    desk.world.market.set("AAPL", "187.10", None);
-    let price = Some(desk.price("VTI").await);
+async fn a_queued_trade_that_was_changed_fails_and_releases_its_cash() {
+    let fixture = ActionsFixture::new().await;
+    fixture.advance_to(testkit::at("2026-03-10T21:00:00Z"));
+    fixture.world.market.set("VTI", "50", None);
+    fixture.world.market.set("AAPL", "187.10", None);
+    let price = Some(fixture.price("VTI").await);
     let mut queued = Vec::new();
     for change in CHANGES {
-        let action = desk.propose(order(&desk)).await.unwrap();
-        let waiting = approve(desk.app(), &desk.session, &action, price).await.unwrap();
+        let action = fixture.propose(order(&fixture)).await.unwrap();
+        let waiting = approve(fixture.app(), &fixture.session, &action, price).await.unwrap();
         assert_eq!(waiting.status, Status::Approved, "{:?}", waiting.error_message);
-        desk.tamper(action.id, change).await;
+        fixture.tamper(action.id, change).await;
         queued.push((action.id, change));
     }
-    assert_eq!(desk.cash().await.1, 14 * 10_200);
-    desk.wait_until(testkit::at("2026-03-11T13:31:00Z"));
-    desk.world.market.set("VTI", "50", None);
-    desk.world.market.set("AAPL", "187.10", None);
-    actions::execute_once(desk.app()).await.unwrap();
+    assert_eq!(fixture.cash().await.1, 14 * 10_200);
+    fixture.advance_to(testkit::at("2026-03-11T13:31:00Z"));
+    fixture.world.market.set("VTI", "50", None);
+    fixture.world.market.set("AAPL", "187.10", None);
+    actions::execute_once(fixture.app()).await.unwrap();
     for (id, change) in queued {
-        assert_eq!(ended(&desk.get(id).await), ("failed", Some("CHANGED")), "{change}");
+        assert_eq!(
+            status_and_error(&fixture.get(id).await),
+            ("failed", Some("CHANGED")),
+            "{change}"
+        );
     }
-    assert_eq!(desk.cash().await, (1_000_000, 0));
-    assert_eq!(desk.entries("buy").await, 0);
-    desk.is_sound().await;
+    assert_eq!(fixture.cash().await, (1_000_000, 0));
+    assert_eq!(fixture.count_entries("buy").await, 0);
+    fixture.verify_integrity().await;
 }
 
 #[tokio::test]
-async fn what_the_person_does_elsewhere_is_not_confirmed_when_it_says_something_else_by_then() {
-    let desk = Desk::new().await;
-    let what =
+async fn a_changed_manual_action_cannot_be_confirmed_as_done() {
+    let fixture = ActionsFixture::new().await;
+    let payload =
         ActionPayload::Custom { title: "Call the bank".to_owned(), summary: None, facts: None };
-    let action = desk.propose(what.into()).await.unwrap();
-    approve(desk.app(), &desk.session, &action, None).await.unwrap();
-    desk.tamper(action.id, "details = replace(details, 'Call', 'Rob')").await;
-    let confirmed = actions::confirm(desk.app(), &desk.session, action.id, true).await;
+    let action = fixture.propose(payload.into()).await.unwrap();
+    approve(fixture.app(), &fixture.session, &action, None).await.unwrap();
+    fixture.tamper(action.id, "details = replace(details, 'Call', 'Rob')").await;
+    let confirmed = actions::confirm(fixture.app(), &fixture.session, action.id, true).await;
     assert!(is_conflict(confirmed).starts_with("this proposal changed after you opened it"));
-    let given_up = actions::confirm(desk.app(), &desk.session, action.id, false).await.unwrap();
-    assert_eq!(ended(&given_up), ("failed", Some("NOT_DONE")));
+    let not_done =
+        actions::confirm(fixture.app(), &fixture.session, action.id, false).await.unwrap();
+    assert_eq!(status_and_error(&not_done), ("failed", Some("NOT_DONE")));
 }

@@ -1,4 +1,4 @@
-//! A process that is cut off from its database at every single message: what it was doing is done once or not at all.
+//! The database connection is cut after each message in turn: an operation is completed once or not at all.
 
 use calc::paper::{Side, Size};
 use db::{Db, Target};
@@ -6,45 +6,53 @@ use service::App;
 use service::actions::{self, Status};
 use testkit::{Proxy, at};
 
-use super::{Desk, approve, ended, seen, shares};
+use super::{ActionsFixture, approve, seen, shares, status_and_error};
 
-/// More messages than any of this takes.
+/// More messages than any operation here takes.
 const MESSAGES_MAX: i64 = 400;
 
-/// Each time, at most one more transaction of the two that a connection may have had under way is through.
-const ASKED_MAX: usize = 5;
+/// How often the figures are read again. Each time, at most one more of the two transactions that a connection may have
+/// had in flight has been committed.
+const READS_MAX: usize = 5;
 
-/// Trades that were filled, reserves that were given back, and billionths of shares held.
-async fn figures(desk: &Desk) -> (i64, i64, i128) {
-    let held = base::Fixed9::parse(&desk.holds("VTI").await.1).unwrap();
-    (desk.entries("buy").await, desk.entries("release").await, held.billionths())
+/// The number of filled trades, the number of released reserves, and the billionths of shares held.
+async fn figures(fixture: &ActionsFixture) -> (i64, i64, i128) {
+    let held = base::Fixed9::parse(&fixture.cash_and_shares("VTI").await.1).unwrap();
+    (fixture.count_entries("buy").await, fixture.count_entries("release").await, held.billionths())
 }
 
-/// A process whose wire to the database can be cut. SQLite has no wire: there, processes are killed instead.
-async fn over_a_wire(desk: &Desk) -> Option<(Proxy, App)> {
-    let (proxy, url) = Proxy::to(desk.world.database.url()?).await;
+/// A process whose connection to the database can be cut. `None` on SQLite, which has no connection: there, processes
+/// are killed instead.
+async fn behind_proxy(fixture: &ActionsFixture) -> Option<(Proxy, App)> {
+    let (proxy, url) = Proxy::to(fixture.world.database.url()?).await;
     let db = Db::open(&Target::postgres(&url).unwrap()).await.unwrap();
-    Some((proxy, desk.world.other_process_on(db)))
+    Some((proxy, fixture.world.other_process_on(db)))
 }
 
 #[tokio::test]
-async fn an_approval_that_is_cut_off_at_any_message_is_carried_out_once_or_not_given() {
-    let desk = Desk::with_cash("1000000.00").await;
-    let Some((proxy, there)) = over_a_wire(&desk).await else { return };
-    let price = Some(desk.price("VTI").await);
+async fn an_approval_cut_off_at_any_message_is_executed_once_or_can_be_repeated() {
+    let fixture = ActionsFixture::with_cash("1000000.00").await;
+    let Some((proxy, other_process)) = behind_proxy(&fixture).await else { return };
+    let price = Some(fixture.price("VTI").await);
     let (mut undecided, mut finished_here, mut bought) = (0, 0, 0);
     for messages in 0..MESSAGES_MAX {
-        let action = desk.propose(desk.order(Side::Buy, "VTI", shares("1"))).await.unwrap();
+        let action = fixture.propose(fixture.order(Side::Buy, "VTI", shares("1"))).await.unwrap();
         proxy.restore();
         proxy.cut_after(messages);
-        let said = actions::approve(&there, &desk.session, action.id, seen(&action, price), None);
-        let said = said.await;
-        let is_whole = proxy.messages_left() > 0;
-        match desk.get(action.id).await.status {
+        let approved = actions::approve(
+            &other_process,
+            &fixture.session,
+            action.id,
+            seen(&action, price),
+            None,
+        );
+        let approved = approved.await;
+        let is_uncut = proxy.messages_left() > 0;
+        match fixture.get(action.id).await.status {
             Status::PendingApproval => {
-                assert!(said.is_err(), "{said:?}");
-                // It can still be decided, by a process that is not cut off; unless the word was on its way all along.
-                match approve(desk.app(), &desk.session, &action, price).await {
+                assert!(approved.is_err(), "{approved:?}");
+                // Another process can still decide, unless the approval was committed after all.
+                match approve(fixture.app(), &fixture.session, &action, price).await {
                     Ok(_) => undecided += 1,
                     Err(error) => {
                         assert_eq!(error.to_string(), "this proposal was already approved");
@@ -55,59 +63,67 @@ async fn an_approval_that_is_cut_off_at_any_message_is_carried_out_once_or_not_g
             Status::Approved => finished_here += 1,
             other => assert_eq!(other, Status::Executed),
         }
-        actions::execute_once(desk.app()).await.unwrap();
+        actions::execute_once(fixture.app()).await.unwrap();
         bought += 1;
-        assert_eq!(ended(&desk.get(action.id).await), ("executed", None), "at {messages}");
-        assert_eq!(desk.entries("buy").await, bought, "at {messages}");
-        assert_eq!(desk.events(&action).await.len(), 3, "at {messages}");
-        if is_whole {
-            said.unwrap();
+        assert_eq!(
+            status_and_error(&fixture.get(action.id).await),
+            ("executed", None),
+            "at {messages}"
+        );
+        assert_eq!(fixture.count_entries("buy").await, bought, "at {messages}");
+        assert_eq!(fixture.events(&action).await.len(), 3, "at {messages}");
+        if is_uncut {
+            approved.unwrap();
             break;
         }
     }
     assert!(undecided > 5 && finished_here > 5, "{undecided} {finished_here}");
-    assert!(proxy.messages_left() > 0, "it never came through");
-    assert_eq!(desk.cash().await, (100_000_000 - bought * 5_000, 0));
-    desk.is_sound().await;
+    assert!(proxy.messages_left() > 0, "no approval got through without a cut");
+    assert_eq!(fixture.cash().await, (100_000_000 - bought * 5_000, 0));
+    fixture.verify_integrity().await;
 }
 
 #[tokio::test]
-async fn a_queued_trade_whose_filling_is_cut_off_at_any_message_is_filled_once() {
-    let desk = Desk::with_cash("1000000.00").await;
-    let Some((proxy, there)) = over_a_wire(&desk).await else { return };
-    desk.wait_until(at("2026-03-10T21:00:00Z"));
-    desk.world.market.set("VTI", "50", None);
+async fn a_queued_trade_cut_off_at_any_message_while_it_is_filled_is_filled_once() {
+    let fixture = ActionsFixture::with_cash("1000000.00").await;
+    let Some((proxy, other_process)) = behind_proxy(&fixture).await else { return };
+    fixture.advance_to(at("2026-03-10T21:00:00Z"));
+    fixture.world.market.set("VTI", "50", None);
     let mut queued = Vec::new();
     for _ in 0..60 {
-        let waiting = desk.trade(Side::Buy, "VTI", Size::Cash(10_000)).await;
+        let waiting = fixture.trade(Side::Buy, "VTI", Size::Cash(10_000)).await;
         assert_eq!(waiting.status, Status::Approved);
         queued.push(waiting.id);
     }
-    desk.wait_until(at("2026-03-11T13:31:00Z"));
-    desk.world.market.set("VTI", "50", None);
+    fixture.advance_to(at("2026-03-11T13:31:00Z"));
+    fixture.world.market.set("VTI", "50", None);
     let (mut messages, mut failures) = (0, 0);
-    while desk.entries("buy").await < 60 {
+    while fixture.count_entries("buy").await < 60 {
         proxy.restore();
         proxy.cut_after(messages);
-        // Whether it failed as a whole or went on to the next, the ledger must be whole.
-        failures += usize::from(actions::execute_once(&there).await.is_err());
-        // A commit whose answer was cut off may arrive between two questions, so they are asked again, and then agree.
-        let mut answers = figures(&desk).await;
-        for _ in 0..ASKED_MAX {
-            if answers.0 == answers.1 && answers.2 == i128::from(answers.0) * 2_000_000_000 {
+        // Whether the step failed or went on to the next trade, the ledger must be consistent.
+        failures += usize::from(actions::execute_once(&other_process).await.is_err());
+        // A commit whose response was cut off may land between two queries, so the figures are read again until they
+        // agree.
+        let mut read = figures(&fixture).await;
+        for _ in 0..READS_MAX {
+            if read.0 == read.1 && read.2 == i128::from(read.0) * 2_000_000_000 {
                 break;
             }
-            answers = figures(&desk).await;
+            read = figures(&fixture).await;
         }
-        let (bought, released, held) = answers;
+        let (bought, released, held) = read;
         assert_eq!((released, held), (bought, i128::from(bought) * 2_000_000_000), "at {messages}");
         messages += 1;
-        assert!(messages < MESSAGES_MAX, "it never came to an end");
+        assert!(
+            messages < MESSAGES_MAX,
+            "it did not finish within the expected number of messages"
+        );
     }
     assert!(failures > 0);
     for id in queued {
-        assert_eq!(ended(&desk.get(id).await), ("executed", None));
+        assert_eq!(status_and_error(&fixture.get(id).await), ("executed", None));
     }
-    assert_eq!(desk.cash().await, (100_000_000 - 60 * 10_000, 0));
-    desk.is_sound().await;
+    assert_eq!(fixture.cash().await, (100_000_000 - 60 * 10_000, 0));
+    fixture.verify_integrity().await;
 }

@@ -1,4 +1,4 @@
-//! Time: a proposal can be decided until its last microsecond, and not at the next.
+//! Expiry: a proposal can be decided until the last microsecond before it expires.
 
 use std::time::Duration;
 
@@ -6,85 +6,90 @@ use calc::paper::Side;
 use service::actions::{self, NewAction, Status};
 
 use super::once::cancel;
-use super::{Desk, approve, seen, shares};
+use super::{ActionsFixture, approve, seen, shares};
 use crate::is_conflict;
 
-const OVER: &str = "this proposal has expired; it must be proposed again";
+const EXPIRED: &str = "this proposal has expired; it must be proposed again";
 
-/// A minute of life, so that the market's price is still fresh at its end.
-fn short(desk: &Desk) -> NewAction {
-    let order = desk.order(Side::Buy, "VTI", shares("1"));
+/// A proposal that expires after a minute, when the market's price is still fresh.
+fn short_lived(fixture: &ActionsFixture) -> NewAction {
+    let order = fixture.order(Side::Buy, "VTI", shares("1"));
     NewAction { expires_in_seconds: Some(60), ..order }
 }
 
 #[tokio::test]
-async fn the_last_microsecond_is_in_time_and_the_next_is_late_whoever_decides() {
-    let desk = Desk::new().await;
-    let price = Some(desk.price("VTI").await);
+async fn a_proposal_can_be_decided_until_its_last_microsecond_and_not_after() {
+    let fixture = ActionsFixture::new().await;
+    let price = Some(fixture.price("VTI").await);
     let mut proposals = Vec::new();
     for _ in 0..5 {
-        proposals.push(desk.propose(short(&desk)).await.unwrap());
+        proposals.push(fixture.propose(short_lived(&fixture)).await.unwrap());
     }
-    desk.world.clock.advance(Duration::from_micros(60_000_000 - 1));
-    assert_eq!(actions::count_pending(desk.app(), &desk.session).await.unwrap(), 5);
-    let done = approve(desk.app(), &desk.session, &proposals[0], price).await.unwrap();
+    fixture.world.clock.advance(Duration::from_micros(60_000_000 - 1));
+    assert_eq!(actions::count_pending(fixture.app(), &fixture.session).await.unwrap(), 5);
+    let done = approve(fixture.app(), &fixture.session, &proposals[0], price).await.unwrap();
     assert_eq!(done.status, Status::Executed);
-    cancel(desk.app(), &desk.key.caller, proposals[1].id).await.unwrap();
-    desk.world.clock.advance(Duration::from_micros(1));
-    assert_eq!(actions::count_pending(desk.app(), &desk.session).await.unwrap(), 0);
+    cancel(fixture.app(), &fixture.key.caller, proposals[1].id).await.unwrap();
+    fixture.world.clock.advance(Duration::from_micros(1));
+    assert_eq!(actions::count_pending(fixture.app(), &fixture.session).await.unwrap(), 0);
     for swept in [false, true] {
         if swept {
-            assert_eq!(actions::expire_once(desk.app()).await.unwrap(), 3);
-            assert_eq!(actions::expire_once(desk.app()).await.unwrap(), 0);
+            assert_eq!(actions::expire_once(fixture.app()).await.unwrap(), 3);
+            assert_eq!(actions::expire_once(fixture.app()).await.unwrap(), 0);
         }
         let late = &proposals[2];
-        assert_eq!(desk.get(late.id).await.status, Status::Expired);
-        assert_eq!(is_conflict(approve(desk.app(), &desk.session, late, price).await), OVER);
-        let rejected = actions::reject(desk.app(), &desk.session, late.id, seen(late, None), None);
-        assert_eq!(is_conflict(rejected.await), OVER);
-        let cancelled = cancel(desk.app(), &desk.key.caller, late.id).await;
-        assert_eq!(is_conflict(cancelled), OVER);
+        assert_eq!(fixture.get(late.id).await.status, Status::Expired);
+        assert_eq!(
+            is_conflict(approve(fixture.app(), &fixture.session, late, price).await),
+            EXPIRED
+        );
+        let rejected =
+            actions::reject(fixture.app(), &fixture.session, late.id, seen(late, None), None);
+        assert_eq!(is_conflict(rejected.await), EXPIRED);
+        let cancelled = cancel(fixture.app(), &fixture.key.caller, late.id).await;
+        assert_eq!(is_conflict(cancelled), EXPIRED);
         let (party, seen) = (crate::party(), seen(late, None));
-        let asked = actions::ask_passkey(desk.app(), &desk.session, &party, late.id, seen).await;
-        assert_eq!(is_conflict(asked), OVER);
+        let challenge =
+            actions::ask_passkey(fixture.app(), &fixture.session, &party, late.id, seen).await;
+        assert_eq!(is_conflict(challenge), EXPIRED);
     }
-    assert_eq!(desk.entries("buy").await, 1);
-    let told = ["action.created pending_approval", "action.decided expired"];
-    assert_eq!(desk.events(&proposals[2]).await, told);
-    desk.is_sound().await;
+    assert_eq!(fixture.count_entries("buy").await, 1);
+    let expected = ["action.created pending_approval", "action.decided expired"];
+    assert_eq!(fixture.events(&proposals[2]).await, expected);
+    fixture.verify_integrity().await;
 }
 
-/// Who read the page in time but clicked late is late: the clock is asked by the update itself.
+/// Once a proposal is stored as expired, the clock of the approving process no longer matters.
 #[tokio::test]
-async fn another_processs_slow_clock_does_not_lengthen_a_life_that_was_written_down_as_over() {
-    let desk = Desk::new().await;
-    let slow = base::Clock::frozen_at(&desk.world.clock.now().to_string());
-    let there = desk.world.other_process_at(slow).await;
-    let action = desk.propose(short(&desk)).await.unwrap();
-    desk.world.advance_seconds(60);
-    actions::expire_once(desk.app()).await.unwrap();
-    let late = approve(&there, &desk.session, &action, None).await;
-    assert_eq!(is_conflict(late), OVER);
+async fn a_process_with_a_slow_clock_cannot_approve_an_expired_proposal() {
+    let fixture = ActionsFixture::new().await;
+    let slow = base::Clock::frozen_at(&fixture.world.clock.now().to_string());
+    let other_process = fixture.world.other_process_at(slow).await;
+    let action = fixture.propose(short_lived(&fixture)).await.unwrap();
+    fixture.world.advance_seconds(60);
+    actions::expire_once(fixture.app()).await.unwrap();
+    let late = approve(&other_process, &fixture.session, &action, None).await;
+    assert_eq!(is_conflict(late), EXPIRED);
 }
 
 #[tokio::test]
-async fn what_is_approved_in_time_is_carried_out_however_late() {
-    let desk = Desk::new().await;
-    let price = Some(desk.price("VTI").await);
-    let action = desk.propose(short(&desk)).await.unwrap();
-    desk.world.market.set_unavailable(true);
-    desk.world.advance_seconds(30);
-    let waiting = approve(desk.app(), &desk.session, &action, price).await.unwrap();
-    assert_eq!(waiting.status, Status::Executed, "the last word of the market is fresh enough");
-    let action = desk.propose(short(&desk)).await.unwrap();
-    desk.world.market.set_unavailable(false);
-    desk.world.market.set_at("VTI", "50", testkit::at("2026-03-10T14:00:00Z"));
-    desk.world.advance_seconds(2);
-    let waiting = approve(desk.app(), &desk.session, &action, price).await.unwrap();
+async fn an_action_approved_in_time_is_executed_even_after_its_expiry() {
+    let fixture = ActionsFixture::new().await;
+    let price = Some(fixture.price("VTI").await);
+    let action = fixture.propose(short_lived(&fixture)).await.unwrap();
+    fixture.world.market.set_unavailable(true);
+    fixture.world.advance_seconds(30);
+    let waiting = approve(fixture.app(), &fixture.session, &action, price).await.unwrap();
+    assert_eq!(waiting.status, Status::Executed, "the last known price is fresh enough");
+    let action = fixture.propose(short_lived(&fixture)).await.unwrap();
+    fixture.world.market.set_unavailable(false);
+    fixture.world.market.set_at("VTI", "50", testkit::at("2026-03-10T14:00:00Z"));
+    fixture.world.advance_seconds(2);
+    let waiting = approve(fixture.app(), &fixture.session, &action, price).await.unwrap();
     assert_eq!(waiting.status, Status::Approved);
-    desk.world.advance_seconds(600);
-    assert_eq!(actions::expire_once(desk.app()).await.unwrap(), 0);
-    desk.world.market.set("VTI", "50", None);
-    actions::execute_once(desk.app()).await.unwrap();
-    assert_eq!(desk.get(action.id).await.status, Status::Executed);
+    fixture.world.advance_seconds(600);
+    assert_eq!(actions::expire_once(fixture.app()).await.unwrap(), 0);
+    fixture.world.market.set("VTI", "50", None);
+    actions::execute_once(fixture.app()).await.unwrap();
+    assert_eq!(fixture.get(action.id).await.status, Status::Executed);
 }

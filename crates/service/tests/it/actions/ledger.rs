@@ -1,4 +1,4 @@
-//! The ledger against a model on paper: whatever happens in whatever order, both say the same to the cent.
+//! Random sequences of trades and corporate actions: the ledger agrees with a simple model to the cent.
 
 use std::collections::BTreeMap;
 
@@ -11,27 +11,27 @@ use service::trading::paper;
 use sources::market::calendar::{self, Hours};
 use sources::market::{ActionTerms, CorporateAction};
 
-use super::model::{Model, Why};
+use super::model::{Model, Refusal};
 use super::once::cancel;
-use super::{Desk, approve, ended, seen};
+use super::{ActionsFixture, approve, seen, status_and_error};
 use crate::is_conflict;
 
 const SYMBOLS: [&str; 3] = ["AAPL", "VTI", "XYZ"];
 const CASH_MINOR: i64 = 1_000_000;
-/// What must have happened for the law to mean something.
+/// Kinds of ledger entries that must occur for the test to mean something.
 const KINDS: [&str; 6] = ["buy", "sell", "split", "dividend", "reserve", "release"];
 
-/// Chance that can be had again.
-struct Dice(u64);
+/// Seeded random numbers, so that a failure can be reproduced.
+struct Random(u64);
 
-impl Dice {
-    fn below(&mut self, most: u64) -> u64 {
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % most
+        (self.0 >> 33) % limit
     }
 
-    fn is(&mut self, percent: u64) -> bool {
+    fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
@@ -51,110 +51,110 @@ struct Order {
 struct Queued {
     order: Order,
     shown: Fixed9,
-    aside: i64,
+    reserved: i64,
 }
 
-/// A desk, the model of it, and terms is under way.
-struct Play {
-    desk: Desk,
+/// The real account, the model of it, and the state of the simulated market.
+struct Simulation {
+    fixture: ActionsFixture,
     model: Model,
-    dice: Dice,
+    random: Random,
     prices: BTreeMap<&'static str, Fixed9>,
     pending: Vec<Order>,
     queued: Vec<Queued>,
-    /// What companies do at the next opening.
+    /// Corporate actions that take effect at the next opening.
     announced: Vec<(&'static str, ActionTerms)>,
     log: Vec<String>,
 }
 
 #[tokio::test]
-async fn after_any_interleaving_the_ledger_replays_and_cash_is_what_is_left_of_deposits() {
+async fn the_ledger_matches_the_model_after_any_sequence_of_trades() {
     let mut seen = [0; KINDS.len()];
     for seed in 0..10 {
-        let mut play = Play::new(seed).await;
+        let mut simulation = Simulation::new(seed).await;
         for _ in 0..60 {
-            play.step().await;
-            play.check(seed).await;
+            simulation.step().await;
+            simulation.check(seed).await;
         }
-        // What still waits ends too.
-        play.next_opening().await;
-        play.check(seed).await;
-        assert_eq!(play.model.reserved, 0, "seed {seed}");
+        // Trades that are still queued are filled as well.
+        simulation.open_market().await;
+        simulation.check(seed).await;
+        assert_eq!(simulation.model.reserved, 0, "seed {seed}");
         for (count, kind) in seen.iter_mut().zip(KINDS) {
-            *count += play.desk.entries(kind).await;
+            *count += simulation.fixture.count_entries(kind).await;
         }
     }
-    assert!(seen.iter().all(|it| *it >= 5), "too little happened: {KINDS:?} {seen:?}");
+    assert!(seen.iter().all(|it| *it >= 5), "too few entries of some kind: {KINDS:?} {seen:?}");
 }
 
-impl Play {
-    async fn new(seed: u64) -> Play {
-        let desk = Desk::new().await;
+impl Simulation {
+    async fn new(seed: u64) -> Simulation {
+        let fixture = ActionsFixture::new().await;
         let price = |text: &str| Fixed9::parse(text).unwrap();
         let prices = [("AAPL", price("187.1")), ("VTI", price("50")), ("XYZ", price("3.3337"))];
-        let mut play = Play {
-            desk,
+        let mut simulation = Simulation {
+            fixture,
             model: Model::with(CASH_MINOR),
-            dice: Dice(seed),
+            random: Random(seed),
             prices: prices.into(),
             pending: Vec::new(),
             queued: Vec::new(),
             announced: Vec::new(),
             log: Vec::new(),
         };
-        play.tell_prices();
-        play
+        simulation.publish_prices();
+        simulation
     }
 
     fn now(&self) -> Timestamp {
-        self.desk.world.clock.now()
+        self.fixture.world.clock.now()
     }
 
-    fn tell_prices(&mut self) {
-        // Longer than an answer of the market may be used again.
-        self.desk.world.advance_seconds(2);
+    fn publish_prices(&mut self) {
+        // Longer than a quote may be reused.
+        self.fixture.world.advance_seconds(2);
         for (symbol, price) in &self.prices {
-            self.desk.world.market.set(symbol, &price.to_string(), None);
+            self.fixture.world.market.set(symbol, &price.to_string(), None);
         }
     }
 
-    /// Up to three percent up or down, to a ten-thousandth of a dollar.
+    /// Moves each price by up to three percent up or down, to a ten-thousandth of a dollar.
     fn move_prices(&mut self) {
         for symbol in SYMBOLS {
-            let thousandths = 970 + i128::from(self.dice.below(61));
+            let thousandths = 970 + i128::from(self.random.below(61));
             let moved = self.prices[symbol].billionths() * thousandths / 1_000 / 100_000 * 100_000;
             self.prices.insert(symbol, Fixed9::from_billionths(moved));
         }
-        self.tell_prices();
+        self.publish_prices();
     }
 
     async fn step(&mut self) {
-        match self.dice.below(100) {
+        match self.random.below(100) {
             0..40 => self.propose().await,
             40..65 => self.approve().await,
             65..70 => self.reject().await,
             70..75 => self.withdraw().await,
             75..85 => self.move_prices(),
             85..90 => self.announce(),
-            90..94 => self.close_of_day(),
-            _ => self.next_opening().await,
+            90..94 => self.close_market(),
+            _ => self.open_market().await,
         }
     }
 
     async fn propose(&mut self) {
-        let symbol = SYMBOLS[self.dice.pick(3)];
-        let side = if self.dice.is(60) { Side::Buy } else { Side::Sell };
-        let size = if self.dice.is(50) {
-            Size::Cash(100 + self.dice.below(400_000) as i64)
+        let symbol = SYMBOLS[self.random.pick(3)];
+        let side = if self.random.chance(60) { Side::Buy } else { Side::Sell };
+        let size = if self.random.chance(50) {
+            Size::Cash(100 + self.random.below(400_000) as i64)
         } else {
-            let billionths = [1_000_000_000, 1_000_000, 1_000, 1][self.dice.pick(4)];
-            let billionths = i128::from(1 + self.dice.below(40_000)) * billionths;
+            let billionths = [1_000_000_000, 1_000_000, 1_000, 1][self.random.pick(4)];
+            let billionths = i128::from(1 + self.random.below(40_000)) * billionths;
             Size::Shares(Fixed9::from_billionths(billionths.min(40_000_000_000)))
         };
-        let order = self.desk.order(side, symbol, size);
-        // A day and a bit outlives the night; an hour does not.
-        let life = if self.dice.is(50) { None } else { Some(3_600) };
-        let made = self.desk.propose(NewAction { expires_in_seconds: life, ..order }).await;
+        let order = self.fixture.order(side, symbol, size);
+        // The default lifetime outlasts the night; an hour does not.
+        let lifetime = if self.random.chance(50) { None } else { Some(3_600) };
+        let made = self.fixture.propose(NewAction { expires_in_seconds: lifetime, ..order }).await;
         let price = self.prices[symbol].billionths();
         let allowed = self.model.allows(side, symbol, size, price);
         self.log.push(format!("{side:?} {size:?} of {symbol} at {price}: {allowed:?}"));
@@ -167,18 +167,18 @@ impl Play {
         }
     }
 
-    fn take_pending(&mut self) -> Option<Order> {
+    fn remove_pending(&mut self) -> Option<Order> {
         if self.pending.is_empty() {
             return None;
         }
-        let index = self.dice.pick(self.pending.len());
+        let index = self.random.pick(self.pending.len());
         Some(self.pending.swap_remove(index))
     }
 
     async fn approve(&mut self) {
-        let Some(order) = self.take_pending() else { return };
+        let Some(order) = self.remove_pending() else { return };
         let shown = self.prices[order.symbol];
-        let (app, session) = (self.desk.app(), &self.desk.session);
+        let (app, session) = (self.fixture.app(), &self.fixture.session);
         let approved = approve(app, session, &order.action, Some(shown)).await;
         if order.action.expires_at <= self.now() {
             self.log.push("approved too late".to_owned());
@@ -187,79 +187,81 @@ impl Play {
         }
         let after = approved.unwrap();
         let is_open = matches!(calendar::hours(self.now()), Hours::Open { .. });
-        self.log.push(format!("approved {}: {:?}", order.action.id, ended(&after)));
+        self.log.push(format!("approved {}: {:?}", order.action.id, status_and_error(&after)));
         if is_open {
             let done = self.model.trade(order.side, order.symbol, order.size, shown.billionths());
             self.compare(&after, done);
             return;
         }
-        // A sale puts nothing aside, but must be possible as things stand.
-        let aside = match order.side {
-            Side::Buy => self.model.put_aside(order.size, shown.billionths()),
+        // A sale reserves nothing, but must be possible with the current holdings.
+        let reserved = match order.side {
+            Side::Buy => self.model.reserve(order.size, shown.billionths()),
             Side::Sell => {
                 let mut after = self.model.clone();
                 after.trade(order.side, order.symbol, order.size, shown.billionths()).map(|()| 0)
             }
         };
-        match aside {
-            Ok(aside) => {
+        match reserved {
+            Ok(reserved) => {
                 assert_eq!(after.status, Status::Approved, "{:#?}", self.log);
-                self.queued.push(Queued { order, shown, aside });
+                self.queued.push(Queued { order, shown, reserved });
             }
-            Err(why) => self.compare(&after, Err(why)),
+            Err(refusal) => self.compare(&after, Err(refusal)),
         }
     }
 
-    fn compare(&self, after: &Action, done: Result<(), Why>) {
+    fn compare(&self, after: &Action, done: Result<(), Refusal>) {
         let expected = match done {
             Ok(()) => ("executed", None),
-            Err(why) => ("failed", Some(why.code())),
+            Err(refusal) => ("failed", Some(refusal.code())),
         };
-        assert_eq!(ended(after), expected, "{:#?}", self.log);
+        assert_eq!(status_and_error(after), expected, "{:#?}", self.log);
     }
 
     async fn reject(&mut self) {
-        let Some(Order { action, .. }) = self.take_pending() else { return };
-        let (app, session) = (self.desk.app(), &self.desk.session);
+        let Some(Order { action, .. }) = self.remove_pending() else { return };
+        let (app, session) = (self.fixture.app(), &self.fixture.session);
         let rejected = actions::reject(app, session, action.id, seen(&action, None), None).await;
         assert_eq!(rejected.is_ok(), action.expires_at > self.now());
     }
 
     async fn withdraw(&mut self) {
-        let Some(Order { action, .. }) = self.take_pending() else { return };
-        let cancelled = cancel(self.desk.app(), &self.desk.key.caller, action.id).await;
+        let Some(Order { action, .. }) = self.remove_pending() else { return };
+        let cancelled = cancel(self.fixture.app(), &self.fixture.key.caller, action.id).await;
         assert_eq!(cancelled.is_ok(), action.expires_at > self.now());
     }
 
     fn announce(&mut self) {
-        let symbol = SYMBOLS[self.dice.pick(3)];
+        let symbol = SYMBOLS[self.random.pick(3)];
         if self.announced.iter().any(|it| it.0 == symbol) {
             return;
         }
-        let terms = if self.dice.is(50) {
-            ActionTerms::Split { to: 2 + self.dice.below(2) as u32, from: 1 }
+        let terms = if self.random.chance(50) {
+            ActionTerms::Split { to: 2 + self.random.below(2) as u32, from: 1 }
         } else {
-            let each = Fixed9::from_billionths(i128::from(1 + self.dice.below(900)) * 1_000_000);
+            let each = Fixed9::from_billionths(i128::from(1 + self.random.below(900)) * 1_000_000);
             ActionTerms::Dividend { each, pay_on: base::Date::MIN }
         };
         self.announced.push((symbol, terms));
     }
 
-    /// The market closes, if it was open, at the prices it has.
-    fn close_of_day(&mut self) {
+    /// Closes the market at its current prices, if it is open.
+    fn close_market(&mut self) {
         if let Hours::Open { closes_at } = calendar::hours(self.now()) {
             self.log.push("the market closes".to_owned());
-            self.desk.wait_until(closes_at);
-            self.tell_prices();
+            self.fixture.advance_to(closes_at);
+            self.publish_prices();
         }
     }
 
-    async fn next_opening(&mut self) {
-        self.close_of_day();
-        let Hours::Closed { opens_at } = calendar::hours(self.now()) else { panic!("it is open") };
+    async fn open_market(&mut self) {
+        self.close_market();
+        let Hours::Closed { opens_at } = calendar::hours(self.now()) else {
+            panic!("the market is open")
+        };
         let ex_on = date_from_days(opens_at.as_second().div_euclid(86_400));
         assert!(days_from_date(ex_on) > 0);
-        self.desk.wait_until(opens_at);
+        self.fixture.advance_to(opens_at);
         for (symbol, terms) in std::mem::take(&mut self.announced) {
             self.log.push(format!("{symbol}: {terms:?}"));
             let terms = match terms {
@@ -274,27 +276,32 @@ impl Play {
                     ActionTerms::Dividend { each, pay_on: ex_on }
                 }
             };
-            let happening = CorporateAction { symbol: symbol.to_owned(), ex_on, terms };
-            self.desk.world.market.add_corporate_action(happening);
+            let corporate_action = CorporateAction { symbol: symbol.to_owned(), ex_on, terms };
+            self.fixture.world.market.add_corporate_action(corporate_action);
         }
         self.move_prices();
         self.log.push(format!("the market opens at {:?}", self.prices));
-        paper::settle_once(self.desk.app()).await.unwrap();
-        actions::execute_once(self.desk.app()).await.unwrap();
-        actions::expire_once(self.desk.app()).await.unwrap();
+        paper::settle_once(self.fixture.app()).await.unwrap();
+        actions::execute_once(self.fixture.app()).await.unwrap();
+        actions::expire_once(self.fixture.app()).await.unwrap();
         self.fill_queued().await;
     }
 
     async fn fill_queued(&mut self) {
         let mut queued = std::mem::take(&mut self.queued);
         queued.sort_by_key(|it| it.order.action.id);
-        for Queued { order, shown, aside } in queued {
+        for Queued { order, shown, reserved } in queued {
             let price = self.prices[order.symbol];
-            self.model.give_back(aside);
-            let after = self.desk.get(order.action.id).await;
-            self.log.push(format!("filled {}: {:?}", order.action.id, ended(&after)));
+            self.model.release(reserved);
+            let after = self.fixture.get(order.action.id).await;
+            self.log.push(format!("filled {}: {:?}", order.action.id, status_and_error(&after)));
             if moved_too_far(shown, price) {
-                assert_eq!(ended(&after), ("failed", Some("PRICE_MOVED")), "{:#?}", self.log);
+                assert_eq!(
+                    status_and_error(&after),
+                    ("failed", Some("PRICE_MOVED")),
+                    "{:#?}",
+                    self.log
+                );
                 continue;
             }
             let done = self.model.trade(order.side, order.symbol, order.size, price.billionths());
@@ -303,12 +310,12 @@ impl Play {
     }
 
     async fn check(&self, seed: u64) {
-        let (app, session, id) = (self.desk.app(), &self.desk.session, self.desk.account);
-        let kept = kept(&self.desk).await;
-        assert_eq!(kept, self.model, "seed {seed}: {:#?}", self.log);
-        let Model { deposited, cash, reserved, realised, dividends, .. } = kept;
-        assert!(cash >= 0 && reserved >= 0 && kept.held.values().all(|it| it.0 > 0 && it.1 >= 0));
-        assert_eq!(cash + reserved, deposited + realised + dividends - kept.cost_of_all());
+        let (app, session, id) = (self.fixture.app(), &self.fixture.session, self.fixture.account);
+        let stored = stored(&self.fixture).await;
+        assert_eq!(stored, self.model, "seed {seed}: {:#?}", self.log);
+        let Model { deposited, cash, reserved, realised, dividends, .. } = stored;
+        assert!(cash >= 0 && reserved >= 0 && stored.held.values().all(|it| it.0 > 0 && it.1 >= 0));
+        assert_eq!(cash + reserved, deposited + realised + dividends - stored.cost_of_all());
         let found = paper::verify(app, session).await.unwrap();
         assert_eq!(found.faults, [""; 0], "seed {seed}: {:#?}", self.log);
         let (mut sum, mut cursor) = (0, None);
@@ -321,13 +328,13 @@ impl Play {
                 break;
             }
         }
-        assert_eq!(sum, cash + reserved, "seed {seed}: the history does not add up");
+        assert_eq!(sum, cash + reserved, "seed {seed}: the trades do not add up to the cash");
     }
 }
 
-/// What the tables say.
-async fn kept(desk: &Desk) -> Model {
-    let (db, values) = (&desk.app().db, params![desk.session.user, desk.account]);
+/// The account as stored in the database, in the form of the model.
+async fn stored(fixture: &ActionsFixture) -> Model {
+    let (db, values) = (&fixture.app().db, params![fixture.session.user, fixture.account]);
     let sql = "select deposited_minor, cash_minor, reserved_minor, realised_minor, dividends_minor
         from paper_accounts where user_id = $1 and id = $2";
     let model = db.first(sql, values, |row| {

@@ -1,4 +1,4 @@
-//! The person's policy: how many proposals a key may make in a day, and how long they live.
+//! The person's policy: how many proposals a key may make in a day, and when they expire.
 
 use std::time::Duration;
 
@@ -7,17 +7,20 @@ use service::Error;
 use service::actions::{self, LIFE_SECONDS_MAX, LIFE_SECONDS_MIN, NewAction, Policy};
 use testkit::new_key;
 
-use super::{Desk, shares};
+use super::{ActionsFixture, shares};
 use crate::{is_not_found, param};
 
 const POLICY: Policy = Policy { life_seconds: 3_600, passkey_from_minor: None, proposals_a_day: 3 };
 
-async fn propose(desk: &Desk, key: &service::Caller) -> service::Result<actions::Action> {
-    let order = desk.order(Side::Buy, "VTI", shares("1"));
-    actions::propose(desk.app(), key, order).await
+async fn propose(
+    fixture: &ActionsFixture,
+    key: &service::Caller,
+) -> service::Result<actions::Action> {
+    let order = fixture.order(Side::Buy, "VTI", shares("1"));
+    actions::propose(fixture.app(), key, order).await
 }
 
-fn wait_of<T: std::fmt::Debug>(outcome: service::Result<T>) -> i64 {
+fn retry_after<T: std::fmt::Debug>(outcome: service::Result<T>) -> i64 {
     match outcome {
         Err(Error::Limited { retry_after_seconds, .. }) => retry_after_seconds,
         other => panic!("not limited: {other:?}"),
@@ -25,74 +28,74 @@ fn wait_of<T: std::fmt::Debug>(outcome: service::Result<T>) -> i64 {
 }
 
 #[tokio::test]
-async fn a_key_proposes_so_many_times_in_any_day_and_each_key_has_its_own_count() {
-    let desk = Desk::new().await;
-    // The desk's own key has proposed the account already.
-    let (one, two) = (desk.person.key(new_key()).await, desk.person.key(new_key()).await);
-    actions::set_policy(desk.app(), &desk.session, POLICY).await.unwrap();
+async fn each_key_has_its_own_daily_limit_of_proposals() {
+    let fixture = ActionsFixture::new().await;
+    // The fixture's own key has already proposed the account.
+    let (one, two) = (fixture.person.key(new_key()).await, fixture.person.key(new_key()).await);
+    actions::set_policy(fixture.app(), &fixture.session, POLICY).await.unwrap();
     for _ in 0..3 {
-        propose(&desk, &one.caller).await.unwrap();
-        desk.world.advance_seconds(100);
+        propose(&fixture, &one.caller).await.unwrap();
+        fixture.world.advance_seconds(100);
     }
-    assert_eq!(wait_of(propose(&desk, &one.caller).await), 86_400 - 300 + 1);
-    propose(&desk, &two.caller).await.unwrap();
+    assert_eq!(retry_after(propose(&fixture, &one.caller).await), 86_400 - 300 + 1);
+    propose(&fixture, &two.caller).await.unwrap();
     for _ in 0..5 {
-        propose(&desk, &desk.session).await.unwrap();
+        propose(&fixture, &fixture.session).await.unwrap();
     }
-    // Refused ones do not count, and decided ones still do.
-    desk.world.clock.advance(Duration::from_micros(86_100_000_000 - 1));
-    desk.world.market.set("VTI", "50", None);
-    assert_eq!(wait_of(propose(&desk, &one.caller).await), 1);
-    desk.world.clock.advance(Duration::from_micros(1));
-    propose(&desk, &one.caller).await.unwrap();
-    assert_eq!(wait_of(propose(&desk, &one.caller).await), 101);
+    // Refused proposals do not count, and decided ones still do.
+    fixture.world.clock.advance(Duration::from_micros(86_100_000_000 - 1));
+    fixture.world.market.set("VTI", "50", None);
+    assert_eq!(retry_after(propose(&fixture, &one.caller).await), 1);
+    fixture.world.clock.advance(Duration::from_micros(1));
+    propose(&fixture, &one.caller).await.unwrap();
+    assert_eq!(retry_after(propose(&fixture, &one.caller).await), 101);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn proposals_at_once_are_counted_one_by_one() {
-    let desk = Desk::new().await;
-    let there = desk.world.other_process().await;
-    let key = desk.person.key(new_key()).await;
-    actions::set_policy(desk.app(), &desk.session, POLICY).await.unwrap();
+async fn concurrent_proposals_do_not_exceed_the_limit() {
+    let fixture = ActionsFixture::new().await;
+    let other_process = fixture.world.other_process().await;
+    let key = fixture.person.key(new_key()).await;
+    actions::set_policy(fixture.app(), &fixture.session, POLICY).await.unwrap();
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..12 {
-        let app = if number % 2 == 0 { desk.app().clone() } else { there.clone() };
-        let (caller, order) = (key.caller.clone(), desk.order(Side::Buy, "VTI", shares("1")));
+        let app = if number % 2 == 0 { fixture.app().clone() } else { other_process.clone() };
+        let (caller, order) = (key.caller.clone(), fixture.order(Side::Buy, "VTI", shares("1")));
         tasks.spawn(async move { actions::propose(&app, &caller, order).await });
     }
     let (made, refused): (Vec<_>, Vec<_>) =
         tasks.join_all().await.into_iter().partition(Result::is_ok);
     assert_eq!(made.len(), 3);
-    refused.into_iter().for_each(|it| assert!(wait_of(it) > 86_000));
+    refused.into_iter().for_each(|it| assert!(retry_after(it) > 86_000));
 }
 
 #[tokio::test]
-async fn a_proposal_lives_as_long_as_the_policy_says_or_shorter_if_it_asks() {
-    let desk = Desk::new().await;
+async fn a_proposal_expires_as_the_policy_says_or_earlier_on_request() {
+    let fixture = ActionsFixture::new().await;
     let with = |seconds| NewAction {
         expires_in_seconds: seconds,
-        ..desk.order(Side::Buy, "VTI", shares("1"))
+        ..fixture.order(Side::Buy, "VTI", shares("1"))
     };
-    let life = async |seconds| {
-        let made = desk.propose(with(seconds)).await?;
+    let lifetime = async |seconds| {
+        let made = fixture.propose(with(seconds)).await?;
         Ok::<_, Error>(made.expires_at.as_second() - made.created_at.as_second())
     };
-    assert_eq!(life(None).await.unwrap(), 86_400);
-    actions::set_policy(desk.app(), &desk.session, Policy { proposals_a_day: 50, ..POLICY })
+    assert_eq!(lifetime(None).await.unwrap(), 86_400);
+    actions::set_policy(fixture.app(), &fixture.session, Policy { proposals_a_day: 50, ..POLICY })
         .await
         .unwrap();
-    assert_eq!(life(None).await.unwrap(), 3_600);
-    assert_eq!(life(Some(1)).await.unwrap(), 1);
-    assert_eq!(life(Some(3_600)).await.unwrap(), 3_600);
+    assert_eq!(lifetime(None).await.unwrap(), 3_600);
+    assert_eq!(lifetime(Some(1)).await.unwrap(), 1);
+    assert_eq!(lifetime(Some(3_600)).await.unwrap(), 3_600);
     for wrong in [0, -1, 3_601, i64::MIN, i64::MAX] {
-        assert_eq!(param(life(Some(wrong)).await), "expires_in_seconds", "{wrong}");
+        assert_eq!(param(lifetime(Some(wrong)).await), "expires_in_seconds", "{wrong}");
     }
 }
 
 #[tokio::test]
-async fn the_policy_has_bounds_and_is_for_the_person_alone() {
-    let desk = Desk::new().await;
-    let set = async |wish| actions::set_policy(desk.app(), &desk.session, wish).await;
+async fn the_policy_has_bounds_and_only_the_person_changes_it() {
+    let fixture = ActionsFixture::new().await;
+    let set = async |policy| actions::set_policy(fixture.app(), &fixture.session, policy).await;
     for life_seconds in [LIFE_SECONDS_MIN - 1, LIFE_SECONDS_MAX + 1, 0, -1] {
         assert_eq!(param(set(Policy { life_seconds, ..POLICY }).await), "life_seconds");
     }
@@ -101,13 +104,13 @@ async fn the_policy_has_bounds_and_is_for_the_person_alone() {
     }
     let below = Policy { passkey_from_minor: Some(-1), ..POLICY };
     assert_eq!(param(set(below).await), "passkey_from");
-    is_not_found(actions::set_policy(desk.app(), &desk.key.caller, POLICY).await);
-    let before = actions::get_policy(desk.app(), &desk.session).await.unwrap();
+    is_not_found(actions::set_policy(fixture.app(), &fixture.key.caller, POLICY).await);
+    let before = actions::get_policy(fixture.app(), &fixture.session).await.unwrap();
     assert_eq!((before.life_seconds, before.proposals_a_day), (86_400, 100));
     for life_seconds in [LIFE_SECONDS_MIN, LIFE_SECONDS_MAX] {
         set(Policy { life_seconds, ..POLICY }).await.unwrap();
-        let now = actions::get_policy(desk.app(), &desk.session).await.unwrap();
+        let now = actions::get_policy(fixture.app(), &fixture.session).await.unwrap();
         assert_eq!((now.life_seconds, now.passkey_from_minor), (life_seconds, None));
     }
-    assert_eq!(crate::trail(&desk.world, &desk.session).await[0], "policy.update");
+    assert_eq!(crate::trail(&fixture.world, &fixture.session).await[0], "policy.update");
 }

@@ -1,10 +1,11 @@
-//! Proposals and decisions, from the proposal to what comes of it.
+//! Actions: proposals, decisions and their execution.
 
 mod by_hand;
 mod changed;
 mod corporate;
 mod cut_off;
 mod deciders;
+mod events;
 mod expiry;
 mod fixes;
 mod ledger;
@@ -13,7 +14,6 @@ mod model;
 mod once;
 mod passkeys;
 mod queue;
-mod told;
 mod trades;
 mod waiting;
 
@@ -24,11 +24,11 @@ use service::actions::{self, Action, ActionPayload, NewAction, SeenProposal};
 use service::{App, Caller};
 use testkit::{IssuedKey, Person, World, new_key};
 
-/// The market is open from here on: Tuesday 10 March 2026, 10:30 in New York.
+/// Seconds from the start of a world to Tuesday 10 March 2026, 10:30 in New York, when the market is open.
 const TO_OPEN_SECONDS: u64 = 2 * 3_600 + 1_800;
 
-/// Somebody with a key, a session and a paper account, while the market is open.
-pub(crate) struct Desk {
+/// A person with a key, a session and a paper account, while the market is open.
+pub(crate) struct ActionsFixture {
     pub(crate) world: World,
     pub(crate) person: Person,
     pub(crate) key: IssuedKey,
@@ -36,12 +36,12 @@ pub(crate) struct Desk {
     pub(crate) account: PaperAccountId,
 }
 
-impl Desk {
-    pub(crate) async fn new() -> Desk {
-        Desk::with_cash("10000.00").await
+impl ActionsFixture {
+    pub(crate) async fn new() -> ActionsFixture {
+        ActionsFixture::with_cash("10000.00").await
     }
 
-    pub(crate) async fn with_cash(cash: &str) -> Desk {
+    pub(crate) async fn with_cash(cash: &str) -> ActionsFixture {
         let world = World::new().await;
         world.advance_seconds(TO_OPEN_SECONDS);
         world.market.set("AAPL", "187.10", Some("185.00"));
@@ -50,12 +50,12 @@ impl Desk {
         let key = person.key(new_key()).await;
         let session = person.session().await;
         let cash = base::Money::parse(cash, base::Currency::USD).unwrap().minor();
-        let what = ActionPayload::PaperAccount { name: "Practice".to_owned(), cash_minor: cash };
-        let action = actions::propose(&world.app, &key.caller, what.into()).await.unwrap();
+        let payload = ActionPayload::PaperAccount { name: "Practice".to_owned(), cash_minor: cash };
+        let action = actions::propose(&world.app, &key.caller, payload.into()).await.unwrap();
         let done = approve(&world.app, &session, &action, None).await.unwrap();
         let result: serde_json::Value = serde_json::from_str(&done.result.unwrap()).unwrap();
         let account = PaperAccountId::parse(result["paper_account_id"].as_str().unwrap()).unwrap();
-        Desk { world, person, key, session, account }
+        ActionsFixture { world, person, key, session, account }
     }
 
     pub(crate) fn app(&self) -> &App {
@@ -71,15 +71,15 @@ impl Desk {
         actions::propose(self.app(), &self.key.caller, new).await
     }
 
-    /// Proposed, and approved at the price of the moment.
+    /// Proposes a trade and approves it at the current price.
     pub(crate) async fn trade(&self, side: Side, symbol: &str, size: Size) -> Action {
         let action = self.propose(self.order(side, symbol, size)).await.unwrap();
         let price = Some(self.price(symbol).await);
         approve(self.app(), &self.session, &action, price).await.unwrap()
     }
 
-    /// Cash in cents, and shares of a symbol.
-    pub(crate) async fn holds(&self, symbol: &str) -> (i64, String) {
+    /// Total cash in cents, and the shares held of a symbol.
+    pub(crate) async fn cash_and_shares(&self, symbol: &str) -> (i64, String) {
         let account = service::trading::paper::get_account(self.app(), &self.session, self.account)
             .await
             .unwrap();
@@ -96,15 +96,15 @@ impl Desk {
         actions::get(self.app(), &self.session, id).await.unwrap()
     }
 
-    /// Free cash and what is put aside, in cents.
+    /// Available and reserved cash, in cents.
     pub(crate) async fn cash(&self) -> (i64, i64) {
         let account = service::trading::paper::get_account(self.app(), &self.session, self.account);
         let account = account.await.unwrap();
         (account.cash_minor, account.reserved_minor)
     }
 
-    /// How many entries of a kind stand in the ledger.
-    pub(crate) async fn entries(&self, kind: &str) -> i64 {
+    /// The number of ledger entries of a kind.
+    pub(crate) async fn count_entries(&self, kind: &str) -> i64 {
         let sql =
             "select cast(count(*) as bigint) from paper_entries where user_id = $1 and kind = $2";
         let values = params![self.session.user, kind];
@@ -112,7 +112,7 @@ impl Desk {
         found.await.unwrap().unwrap()
     }
 
-    /// The types and states of the events about actions, in the order they happened.
+    /// Types and statuses of the events about an action, in the order in which they happened.
     pub(crate) async fn events(&self, action: &Action) -> Vec<String> {
         let events = ::webhooks::outbox::list(&self.app().db, self.session.user, None, 10_000);
         let read = |it: ::webhooks::outbox::StoredEvent| {
@@ -123,14 +123,14 @@ impl Desk {
         events.await.unwrap().into_iter().filter_map(read).collect()
     }
 
-    /// Moves the clock to a moment that is still to come.
-    pub(crate) fn wait_until(&self, at: Timestamp) {
+    /// Moves the clock forward to a moment.
+    pub(crate) fn advance_to(&self, at: Timestamp) {
         let micros = at.as_microsecond() - self.world.clock.now().as_microsecond();
         let micros = u64::try_from(micros).unwrap();
         self.world.clock.advance(std::time::Duration::from_micros(micros));
     }
 
-    /// Changes what is stored of an action behind everybody's back; `$3` are bytes that nobody had.
+    /// Changes a stored action directly in the database; `$3` is a digest that belongs to no action.
     pub(crate) async fn tamper(&self, id: ActionId, assignment: &'static str) {
         let user = self.session.user;
         let work = move |tx: &mut db::Tx<'_>| {
@@ -143,7 +143,8 @@ impl Desk {
         self.app().db.write(work).await.unwrap();
     }
 
-    pub(crate) async fn is_sound(&self) {
+    /// Asserts that the paper ledger and the audit trail are intact.
+    pub(crate) async fn verify_integrity(&self) {
         let found = service::trading::paper::verify(self.app(), &self.session).await.unwrap();
         assert_eq!(found.faults, [""; 0]);
         let trail = service::platform::audit::verify(self.app(), &self.session).await.unwrap();
@@ -172,15 +173,19 @@ pub(crate) async fn approve(
     actions::approve(app, session, action.id, shown, None).await
 }
 
-/// Proposed by the person and approved by them at once.
-pub(crate) async fn carry_out(app: &App, session: &Caller, what: ActionPayload) -> Action {
-    let action = actions::propose(app, session, what.into()).await.unwrap();
+/// Proposes an action as the person and approves it.
+pub(crate) async fn propose_and_approve(
+    app: &App,
+    session: &Caller,
+    payload: ActionPayload,
+) -> Action {
+    let action = actions::propose(app, session, payload.into()).await.unwrap();
     let done = approve(app, session, &action, None).await.unwrap();
     assert_eq!(done.status, actions::Status::Executed, "{:?}", done.error_message);
     done
 }
 
-/// The market's code for how an action ended.
-pub(crate) fn ended(action: &Action) -> (&'static str, Option<&str>) {
+/// The status and the error code of an action.
+pub(crate) fn status_and_error(action: &Action) -> (&'static str, Option<&str>) {
     (action.status.as_str(), action.error_code.as_deref())
 }

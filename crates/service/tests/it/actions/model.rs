@@ -1,4 +1,4 @@
-//! A paper account as one would keep it on paper: no ledger, no journal, only what is there and what it has cost.
+//! A simple model of a paper account: no ledger entries, only cash, holdings and their cost.
 
 use std::collections::BTreeMap;
 
@@ -15,29 +15,29 @@ pub(super) struct Model {
     pub(super) reserved: i64,
     pub(super) realised: i64,
     pub(super) dividends: i64,
-    /// Billionths of a share and what they have cost in cents, by symbol.
+    /// Billionths of a share and their cost in cents, by symbol.
     pub(super) held: BTreeMap<String, (i128, i64)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
+pub(super) enum Refusal {
     Funds,
     Shares,
     Small,
 }
 
-impl Why {
+impl Refusal {
     pub(super) fn code(self) -> &'static str {
         match self {
-            Why::Funds => "INSUFFICIENT_FUNDS",
-            Why::Shares => "INSUFFICIENT_SHARES",
-            Why::Small => "VALIDATION_ERROR",
+            Refusal::Funds => "INSUFFICIENT_FUNDS",
+            Refusal::Shares => "INSUFFICIENT_SHARES",
+            Refusal::Small => "VALIDATION_ERROR",
         }
     }
 }
 
-/// Rounded against whoever gets it.
-fn up(value: i128) -> i64 {
+/// Rounds up to whole cents.
+fn round_up(value: i128) -> i64 {
     i64::try_from((value + CENT - 1) / CENT).unwrap()
 }
 
@@ -54,14 +54,14 @@ impl Model {
         self.held.values().map(|it| it.1).sum()
     }
 
-    /// Whether a proposal is taken at this price.
+    /// Whether a proposal is accepted at this price.
     pub(super) fn allows(
         &self,
         side: Side,
         symbol: &str,
         size: Size,
         price: i128,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Refusal> {
         let mut after = self.clone();
         after.trade(side, symbol, size, price)?;
         let (held, _) = self.position(symbol);
@@ -69,7 +69,7 @@ impl Model {
             (Side::Sell, Size::Cash(cents))
                 if i128::from(cents) > divide_half_even(held * price, CENT) =>
             {
-                Err(Why::Shares)
+                Err(Refusal::Shares)
             }
             _ => Ok(()),
         }
@@ -81,35 +81,35 @@ impl Model {
         symbol: &str,
         size: Size,
         price: i128,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Refusal> {
         let (held, cost) = self.position(symbol);
-        let wanted = match size {
+        let shares = match size {
             Size::Shares(quantity) => quantity.billionths(),
             Size::Cash(cents) => i128::from(cents) * CENT / price,
         };
         let is_short = match size {
-            Size::Shares(_) => wanted > held,
+            Size::Shares(_) => shares > held,
             Size::Cash(_) => held == 0,
         };
         match side {
             Side::Buy => {
-                let paid = up(wanted * price);
+                let paid = round_up(shares * price);
                 if paid > self.cash {
-                    return Err(Why::Funds);
+                    return Err(Refusal::Funds);
                 }
                 self.cash -= paid;
-                self.held.insert(symbol.to_owned(), (held + wanted, cost + paid));
+                self.held.insert(symbol.to_owned(), (held + shares, cost + paid));
             }
-            Side::Sell if is_short => return Err(Why::Shares),
+            Side::Sell if is_short => return Err(Refusal::Shares),
             Side::Sell => {
-                let mut sold = wanted.min(held);
-                // Nobody keeps what is worth less than a cent.
+                let mut sold = shares.min(held);
+                // A remainder worth less than a cent is sold too.
                 if (held - sold) * price < CENT {
                     sold = held;
                 }
                 let got = i64::try_from(sold * price / CENT).unwrap();
                 if got == 0 && sold < held {
-                    return Err(Why::Small);
+                    return Err(Refusal::Small);
                 }
                 let part = i64::try_from(divide_half_even(i128::from(cost) * sold, held)).unwrap();
                 self.cash += got;
@@ -121,26 +121,26 @@ impl Model {
         Ok(())
     }
 
-    /// What a buy puts aside that waits for the market: enough for two percent more.
-    pub(super) fn put_aside(&mut self, size: Size, price: i128) -> Result<i64, Why> {
-        let aside = match size {
+    /// Reserves cash for a buy that waits for the market: for shares, enough for a price two percent higher.
+    pub(super) fn reserve(&mut self, size: Size, price: i128) -> Result<i64, Refusal> {
+        let reserved = match size {
             Size::Cash(cents) => cents,
             Size::Shares(quantity) => {
                 let hundredfold = quantity.billionths() * price * 102;
                 i64::try_from((hundredfold + 100 * CENT - 1) / (100 * CENT)).unwrap()
             }
         };
-        if aside > self.cash {
-            return Err(Why::Funds);
+        if reserved > self.cash {
+            return Err(Refusal::Funds);
         }
-        self.cash -= aside;
-        self.reserved += aside;
-        Ok(aside)
+        self.cash -= reserved;
+        self.reserved += reserved;
+        Ok(reserved)
     }
 
-    pub(super) fn give_back(&mut self, aside: i64) {
-        self.reserved -= aside;
-        self.cash += aside;
+    pub(super) fn release(&mut self, reserved: i64) {
+        self.reserved -= reserved;
+        self.cash += reserved;
     }
 
     pub(super) fn split(&mut self, symbol: &str, to: i128) {

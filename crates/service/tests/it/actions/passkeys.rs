@@ -1,4 +1,4 @@
-//! Passkeys: asked for by the person's policy, and good for one decision on exactly what was shown.
+//! Passkeys: required by the person's policy, and valid for one decision on exactly what was shown.
 
 use base::Fixed9;
 use calc::paper::Side;
@@ -6,132 +6,139 @@ use service::Caller;
 use service::actions::{self, Action, Policy, SeenProposal, Status};
 use testkit::{Authenticator, Kind};
 
-use super::{Desk, approve, seen, shares};
-use crate::{enrol, is_conflict, is_refused, party};
+use super::{ActionsFixture, approve, seen, shares};
+use crate::{is_conflict, is_refused, party, register_passkey};
 
-async fn with_passkey() -> (Desk, Authenticator) {
-    let desk = Desk::new().await;
-    let key = enrol(&desk.world, &desk.session, Kind::Es256, "phone").await;
-    (desk, key)
+async fn with_passkey() -> (ActionsFixture, Authenticator) {
+    let fixture = ActionsFixture::new().await;
+    let key = register_passkey(&fixture.world, &fixture.session, Kind::Es256, "phone").await;
+    (fixture, key)
 }
 
-/// Asks, lets the passkey sign, and answers.
+/// Requests a challenge and signs it with the passkey.
 async fn signed(
-    desk: &Desk,
+    fixture: &ActionsFixture,
     key: &Authenticator,
     session: &Caller,
     id: base::ActionId,
     seen: SeenProposal,
 ) -> String {
-    let asked = actions::ask_passkey(desk.app(), session, &party(), id, seen).await.unwrap();
-    key.get(&asked).to_string()
+    let challenge = actions::ask_passkey(fixture.app(), session, &party(), id, seen).await.unwrap();
+    key.get(&challenge).to_string()
 }
 
 async fn answer(
-    desk: &Desk,
+    fixture: &ActionsFixture,
     session: &Caller,
     action: &Action,
     seen: SeenProposal,
     answer: &str,
 ) -> service::Result<Action> {
     let party = party();
-    actions::approve(desk.app(), session, action.id, seen, Some((&party, answer))).await
+    actions::approve(fixture.app(), session, action.id, seen, Some((&party, answer))).await
 }
 
 #[tokio::test]
-async fn from_the_amount_of_the_policy_on_a_click_is_not_enough() {
-    let (desk, key) = with_passkey().await;
-    let price = Some(desk.price("VTI").await);
-    let small = desk.propose(desk.order(Side::Buy, "VTI", shares("19.99"))).await.unwrap();
-    let large = desk.propose(desk.order(Side::Buy, "VTI", shares("20"))).await.unwrap();
-    assert!(!small.needs_passkey && large.needs_passkey, "a thousand dollars by default");
-    approve(desk.app(), &desk.session, &small, price).await.unwrap();
-    let clicked = approve(desk.app(), &desk.session, &large, price).await;
+async fn amounts_from_the_threshold_of_the_policy_require_a_passkey() {
+    let (fixture, key) = with_passkey().await;
+    let price = Some(fixture.price("VTI").await);
+    let small = fixture.propose(fixture.order(Side::Buy, "VTI", shares("19.99"))).await.unwrap();
+    let large = fixture.propose(fixture.order(Side::Buy, "VTI", shares("20"))).await.unwrap();
+    assert!(
+        !small.needs_passkey && large.needs_passkey,
+        "the default threshold is a thousand dollars"
+    );
+    approve(fixture.app(), &fixture.session, &small, price).await.unwrap();
+    let clicked = approve(fixture.app(), &fixture.session, &large, price).await;
     assert_eq!(is_refused(clicked), "this decision requires your passkey");
-    assert_eq!(desk.get(large.id).await.status, Status::PendingApproval);
+    assert_eq!(fixture.get(large.id).await.status, Status::PendingApproval);
     let shown = seen(&large, price);
-    let given = signed(&desk, &key, &desk.session, large.id, shown).await;
-    let done = answer(&desk, &desk.session, &large, shown, &given).await.unwrap();
+    let assertion = signed(&fixture, &key, &fixture.session, large.id, shown).await;
+    let done = answer(&fixture, &fixture.session, &large, shown, &assertion).await.unwrap();
     assert_eq!(
         (done.status, done.decision_method.map(|it| it.as_str())),
         (Status::Executed, Some("passkey"))
     );
-    let trail = service::platform::audit::list(desk.app(), &desk.session, None, 100).await.unwrap();
+    let trail =
+        service::platform::audit::list(fixture.app(), &fixture.session, None, 100).await.unwrap();
     let entry = trail.iter().find(|it| it.action == "action.approve").unwrap();
     assert_eq!(entry.method.as_deref(), Some("passkey"));
-    desk.is_sound().await;
+    fixture.verify_integrity().await;
 }
 
 #[tokio::test]
-async fn the_policy_of_the_moment_of_deciding_counts_and_without_a_passkey_there_is_none_to_ask() {
-    let desk = Desk::new().await;
-    let wish =
+async fn the_passkey_policy_at_the_time_of_the_decision_counts() {
+    let fixture = ActionsFixture::new().await;
+    let policy =
         |from| Policy { life_seconds: 3_600, passkey_from_minor: from, proposals_a_day: 100 };
     let set = async |from| {
-        actions::set_policy(desk.app(), &desk.session, wish(from)).await.unwrap();
+        actions::set_policy(fixture.app(), &fixture.session, policy(from)).await.unwrap();
     };
-    let price = Some(desk.price("VTI").await);
+    let price = Some(fixture.price("VTI").await);
     set(Some(0)).await;
-    let first = desk.propose(desk.order(Side::Buy, "VTI", shares("1"))).await.unwrap();
-    assert!(!first.needs_passkey, "there is no passkey");
-    enrol(&desk.world, &desk.session, Kind::EdDsa, "phone").await;
-    assert!(desk.get(first.id).await.needs_passkey);
-    is_refused(approve(desk.app(), &desk.session, &first, price).await);
+    let first = fixture.propose(fixture.order(Side::Buy, "VTI", shares("1"))).await.unwrap();
+    assert!(!first.needs_passkey, "the person has no passkey");
+    register_passkey(&fixture.world, &fixture.session, Kind::EdDsa, "phone").await;
+    assert!(fixture.get(first.id).await.needs_passkey);
+    is_refused(approve(fixture.app(), &fixture.session, &first, price).await);
     set(Some(5_001)).await;
-    approve(desk.app(), &desk.session, &first, price).await.unwrap();
-    let second = desk.propose(desk.order(Side::Buy, "VTI", shares("100"))).await.unwrap();
-    is_refused(approve(desk.app(), &desk.session, &second, price).await);
+    approve(fixture.app(), &fixture.session, &first, price).await.unwrap();
+    let second = fixture.propose(fixture.order(Side::Buy, "VTI", shares("100"))).await.unwrap();
+    is_refused(approve(fixture.app(), &fixture.session, &second, price).await);
     set(None).await;
-    approve(desk.app(), &desk.session, &second, price).await.unwrap();
+    approve(fixture.app(), &fixture.session, &second, price).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_signature_is_for_one_action_at_one_price_in_one_session_once() {
-    let (desk, key) = with_passkey().await;
-    let price = Some(desk.price("VTI").await);
-    let order = || desk.order(Side::Buy, "VTI", shares("20"));
-    let (one, two) = (desk.propose(order()).await.unwrap(), desk.propose(order()).await.unwrap());
-    let other_session = desk.person.session().await;
+async fn a_signature_is_valid_once_for_one_action_price_and_session() {
+    let (fixture, key) = with_passkey().await;
+    let price = Some(fixture.price("VTI").await);
+    let order = || fixture.order(Side::Buy, "VTI", shares("20"));
+    let (one, two) =
+        (fixture.propose(order()).await.unwrap(), fixture.propose(order()).await.unwrap());
+    let other_session = fixture.person.session().await;
     let (shown, shown_two) = (seen(&one, price), seen(&two, price));
-    // For the other action, though both are waiting for an answer.
-    let given = signed(&desk, &key, &desk.session, one.id, shown).await;
-    signed(&desk, &key, &desk.session, two.id, shown_two).await;
-    is_refused(answer(&desk, &desk.session, &two, shown_two, &given).await);
+    // For another action, though both have an open challenge.
+    let assertion = signed(&fixture, &key, &fixture.session, one.id, shown).await;
+    signed(&fixture, &key, &fixture.session, two.id, shown_two).await;
+    is_refused(answer(&fixture, &fixture.session, &two, shown_two, &assertion).await);
     // At another price.
-    let dearer = SeenProposal { price: Some(Fixed9::parse("50.01").unwrap()), ..shown };
-    let given = signed(&desk, &key, &desk.session, one.id, shown).await;
-    is_refused(answer(&desk, &desk.session, &one, dearer, &given).await);
-    let given = signed(&desk, &key, &desk.session, one.id, shown).await;
+    let at_other_price = SeenProposal { price: Some(Fixed9::parse("50.01").unwrap()), ..shown };
+    let assertion = signed(&fixture, &key, &fixture.session, one.id, shown).await;
+    is_refused(answer(&fixture, &fixture.session, &one, at_other_price, &assertion).await);
+    let assertion = signed(&fixture, &key, &fixture.session, one.id, shown).await;
     is_refused(
-        answer(&desk, &desk.session, &one, SeenProposal { price: None, ..shown }, &given).await,
+        answer(&fixture, &fixture.session, &one, SeenProposal { price: None, ..shown }, &assertion)
+            .await,
     );
-    // In another browser.
-    let given = signed(&desk, &key, &desk.session, one.id, shown).await;
-    is_refused(answer(&desk, &other_session, &one, shown, &given).await);
-    // By another key, and by none.
+    // In another session.
+    let assertion = signed(&fixture, &key, &fixture.session, one.id, shown).await;
+    is_refused(answer(&fixture, &other_session, &one, shown, &assertion).await);
+    // By another passkey, and without a signature.
     let stranger = Authenticator::new(Kind::Es256, crate::ORIGIN, b"stranger");
-    let given = signed(&desk, &stranger, &desk.session, one.id, shown).await;
-    is_refused(answer(&desk, &desk.session, &one, shown, &given).await);
-    is_refused(answer(&desk, &desk.session, &one, shown, "{}").await);
-    assert_eq!(desk.entries("buy").await, 0);
-    // As it should be, and then once more.
-    let given = signed(&desk, &key, &desk.session, one.id, shown).await;
-    answer(&desk, &desk.session, &one, shown, &given).await.unwrap();
-    is_refused(answer(&desk, &desk.session, &one, shown, &given).await);
-    is_refused(answer(&desk, &desk.session, &two, shown_two, &given).await);
-    let asked = actions::ask_passkey(desk.app(), &desk.session, &party(), one.id, shown).await;
-    assert_eq!(is_conflict(asked), "this proposal was already executed");
-    assert_eq!(desk.entries("buy").await, 1);
-    desk.is_sound().await;
+    let assertion = signed(&fixture, &stranger, &fixture.session, one.id, shown).await;
+    is_refused(answer(&fixture, &fixture.session, &one, shown, &assertion).await);
+    is_refused(answer(&fixture, &fixture.session, &one, shown, "{}").await);
+    assert_eq!(fixture.count_entries("buy").await, 0);
+    // The right signature is accepted once.
+    let assertion = signed(&fixture, &key, &fixture.session, one.id, shown).await;
+    answer(&fixture, &fixture.session, &one, shown, &assertion).await.unwrap();
+    is_refused(answer(&fixture, &fixture.session, &one, shown, &assertion).await);
+    is_refused(answer(&fixture, &fixture.session, &two, shown_two, &assertion).await);
+    let challenge =
+        actions::ask_passkey(fixture.app(), &fixture.session, &party(), one.id, shown).await;
+    assert_eq!(is_conflict(challenge), "this proposal was already executed");
+    assert_eq!(fixture.count_entries("buy").await, 1);
+    fixture.verify_integrity().await;
 }
 
 #[tokio::test]
-async fn an_answer_that_comes_after_five_minutes_is_too_old() {
-    let (desk, key) = with_passkey().await;
-    let action = desk.propose(desk.order(Side::Buy, "VTI", shares("20"))).await.unwrap();
-    let shown = seen(&action, Some(desk.price("VTI").await));
-    let given = signed(&desk, &key, &desk.session, action.id, shown).await;
-    desk.world.advance_seconds(300);
-    is_refused(answer(&desk, &desk.session, &action, shown, &given).await);
-    assert_eq!(desk.get(action.id).await.status, Status::PendingApproval);
+async fn a_signature_is_refused_after_five_minutes() {
+    let (fixture, key) = with_passkey().await;
+    let action = fixture.propose(fixture.order(Side::Buy, "VTI", shares("20"))).await.unwrap();
+    let shown = seen(&action, Some(fixture.price("VTI").await));
+    let assertion = signed(&fixture, &key, &fixture.session, action.id, shown).await;
+    fixture.world.advance_seconds(300);
+    is_refused(answer(&fixture, &fixture.session, &action, shown, &assertion).await);
+    assert_eq!(fixture.get(action.id).await.status, Status::PendingApproval);
 }

@@ -1,4 +1,4 @@
-//! The end of a connection, and a new beginning.
+//! Disconnecting and reconnecting.
 
 use std::sync::Arc;
 
@@ -7,73 +7,73 @@ use service::ingest::connections::{self, State};
 use testkit::simplefin::{Fault, Transaction};
 use tokio::sync::Notify;
 
-use super::{DAY, Home, noon};
+use super::{ConnectionsFixture, DAY, noon};
 use crate::{is_conflict, trail};
 
-async fn event_types(home: &Home) -> Vec<String> {
-    let user = home.robin.user.id;
-    let events = outbox::list(&home.world.app.db, user, None, 1_000).await.unwrap();
+async fn event_types(fixture: &ConnectionsFixture) -> Vec<String> {
+    let user = fixture.robin.user.id;
+    let events = outbox::list(&fixture.world.app.db, user, None, 1_000).await.unwrap();
     events.into_iter().map(|it| it.event_type).collect()
 }
 
 #[tokio::test]
 async fn disconnecting_deletes_the_access_and_keeps_the_data() {
-    let (home, id) = Home::synced().await;
-    let (app, robin) = (&home.world.app, &home.robin.caller);
-    let rows = home.told().await;
-    let before = event_types(&home).await.len();
+    let (fixture, id) = ConnectionsFixture::synced().await;
+    let (app, robin) = (&fixture.world.app, &fixture.robin.caller);
+    let rows = fixture.descriptions().await;
+    let before = event_types(&fixture).await.len();
     connections::disconnect(app, robin, id).await.unwrap();
-    assert_eq!(event_types(&home).await[before..], ["account.disconnected"; 3]);
-    assert!(home.states().await.iter().all(|(_, state)| state == "disconnected"));
-    assert_eq!(home.told().await, rows);
-    let stored = home.world.stored().await;
+    assert_eq!(event_types(&fixture).await[before..], ["account.disconnected"; 3]);
+    assert!(fixture.states().await.iter().all(|(_, state)| state == "disconnected"));
+    assert_eq!(fixture.descriptions().await, rows);
+    let stored = fixture.world.stored().await;
     assert!(stored["connections"].iter().all(|it| !it.contains("access=")), "{stored:?}");
-    let connection = home.connection(id).await;
+    let connection = fixture.connection(id).await;
     assert_eq!((connection.state, connection.next_sync_at), (State::Disconnected, None));
-    let asked = home.asked();
-    assert!(is_conflict(home.try_sync(id).await).contains("new setup token"));
-    home.world.advance_seconds(DAY);
-    assert_eq!((home.steps().await, home.asked()), (0, asked));
+    let requests = fixture.request_count();
+    assert!(is_conflict(fixture.try_sync(id).await).contains("new setup token"));
+    fixture.world.advance_seconds(DAY);
+    assert_eq!((fixture.run_due_syncs().await, fixture.request_count()), (0, requests));
     is_conflict(connections::disconnect(app, robin, id).await);
-    is_conflict(home.choose(id, Vec::new()).await);
-    assert_eq!(trail(&home.world, robin).await[0], "connection.disconnect");
+    is_conflict(fixture.choose(id, Vec::new()).await);
+    assert_eq!(trail(&fixture.world, robin).await[0], "connection.disconnect");
 }
 
 #[tokio::test]
 async fn a_sync_that_is_running_while_the_person_disconnects_imports_nothing() {
-    let (home, id) = Home::synced().await;
-    let rows = home.told().await;
+    let (fixture, id) = ConnectionsFixture::synced().await;
+    let rows = fixture.descriptions().await;
     let lunch = Transaction::posted("T4", noon("2026-03-10"), "-9.00", "LUNCH");
-    home.server.transaction("ACT-checking", lunch);
+    fixture.server.transaction("ACT-checking", lunch);
     let release = Arc::new(Notify::new());
-    home.server.fail_next(Fault::Held(release.clone()));
-    let asked = home.asked();
+    fixture.server.fail_next(Fault::Held(release.clone()));
+    let requests = fixture.request_count();
     let end = async {
-        while home.asked() == asked {
+        while fixture.request_count() == requests {
             tokio::task::yield_now().await;
         }
-        assert!(is_conflict(home.try_sync(id).await).contains("is syncing right now"));
-        connections::disconnect(&home.world.app, &home.robin.caller, id).await.unwrap();
+        assert!(is_conflict(fixture.try_sync(id).await).contains("is syncing right now"));
+        connections::disconnect(&fixture.world.app, &fixture.robin.caller, id).await.unwrap();
         release.notify_one();
     };
-    let (synced, ()) = tokio::join!(home.try_sync(id), end);
+    let (synced, ()) = tokio::join!(fixture.try_sync(id), end);
     assert!(is_conflict(synced).contains("nothing was imported"));
-    assert_eq!(home.told().await, rows);
-    assert_eq!(home.connection(id).await.state, State::Disconnected);
+    assert_eq!(fixture.descriptions().await, rows);
+    assert_eq!(fixture.connection(id).await.state, State::Disconnected);
 }
 
 #[tokio::test]
 async fn a_new_setup_token_reconnects_a_disconnected_connection() {
-    let (home, id) = Home::synced().await;
-    let (app, robin) = (&home.world.app, &home.robin.caller);
-    let rows = home.told().await;
+    let (fixture, id) = ConnectionsFixture::synced().await;
+    let (app, robin) = (&fixture.world.app, &fixture.robin.caller);
+    let rows = fixture.descriptions().await;
     connections::disconnect(app, robin, id).await.unwrap();
-    let before = event_types(&home).await.len();
-    let token = home.server.setup_token();
+    let before = event_types(&fixture).await.len();
+    let token = fixture.server.setup_token();
     connections::reauthorize(app, robin, id, &token).await.unwrap();
-    assert_eq!(event_types(&home).await[before..], ["account.connected"; 3]);
-    home.steps().await;
-    assert!(home.states().await.iter().all(|(_, state)| state == "connected"));
-    assert_eq!(home.told().await, rows);
-    assert_eq!(trail(&home.world, robin).await[0], "connection.reauthorize");
+    assert_eq!(event_types(&fixture).await[before..], ["account.connected"; 3]);
+    fixture.run_due_syncs().await;
+    assert!(fixture.states().await.iter().all(|(_, state)| state == "connected"));
+    assert_eq!(fixture.descriptions().await, rows);
+    assert_eq!(trail(&fixture.world, robin).await[0], "connection.reauthorize");
 }

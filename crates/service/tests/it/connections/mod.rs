@@ -1,4 +1,4 @@
-//! Connections to SimpleFIN, over TLS, against a server that has all the oddities of the real ones.
+//! Connections to SimpleFIN over TLS, tested against a server with all the oddities of real ones.
 
 mod authorization;
 mod disconnect;
@@ -27,16 +27,16 @@ fn noon(text: &str) -> i64 {
 const HOUR: u64 = 3_600;
 const DAY: u64 = 24 * HOUR;
 
-/// A person whose banks answer over one server.
-pub(crate) struct Home {
+/// A person, and a SimpleFIN server for the person's banks.
+pub(crate) struct ConnectionsFixture {
     pub(crate) world: World,
     server: SimpleFin,
     robin: Person,
 }
 
-impl Home {
-    /// Two logins and three accounts, nothing connected yet.
-    async fn new() -> Home {
+impl ConnectionsFixture {
+    /// Two institutions with three accounts, not connected yet.
+    async fn new() -> ConnectionsFixture {
         let world = World::new().await;
         let server = SimpleFin::start(world.clock.clone()).await;
         server.connection("CON-1", "First Bank");
@@ -55,16 +55,16 @@ impl Home {
         server.account(account("CON-1", "ACT-card", "Visa (1234)", "-420.00"));
         server.account(account("CON-2", "ACT-loan", "Car Loan", "9000.00"));
         let robin = world.person("robin@example.com").await;
-        Home { world, server, robin }
+        ConnectionsFixture { world, server, robin }
     }
 
-    /// The same with everything taken and synced once.
-    pub(crate) async fn synced() -> (Home, ConnectionId) {
-        let home = Home::new().await;
-        let id = home.claim().await;
-        home.take_all(id).await;
-        home.sync(id).await;
-        (home, id)
+    /// Connects, adds all accounts and syncs once.
+    pub(crate) async fn synced() -> (ConnectionsFixture, ConnectionId) {
+        let fixture = ConnectionsFixture::new().await;
+        let id = fixture.claim().await;
+        fixture.add_all(id).await;
+        fixture.sync(id).await;
+        (fixture, id)
     }
 
     async fn claim(&self) -> ConnectionId {
@@ -76,11 +76,11 @@ impl Home {
         connections::list_offers(&self.world.app, &self.robin.caller, id).await.unwrap()
     }
 
-    /// Takes what is open, as it is suggested.
-    async fn take_all(&self, id: ConnectionId) {
+    /// Adds every undecided account as suggested.
+    async fn add_all(&self, id: ConnectionId) {
         let offered = self.offered(id).await;
         let open = offered.iter().filter(|it| it.status == connections::OfferStatus::Undecided);
-        self.choose(id, open.map(taken).collect()).await.unwrap();
+        self.choose(id, open.map(add_choice).collect()).await.unwrap();
     }
 
     async fn choose(&self, id: ConnectionId, choices: Vec<Choice>) -> service::Result<()> {
@@ -95,13 +95,13 @@ impl Home {
         connections::sync(&self.world.app, &self.robin.caller, id).await
     }
 
-    /// Background steps until there is nothing due; says how many requests they made.
-    pub(crate) async fn steps(&self) -> usize {
-        let mut asked = 0;
+    /// Runs background syncs until none is due, and returns how many requests they made.
+    pub(crate) async fn run_due_syncs(&self) -> usize {
+        let mut requests = 0;
         loop {
             match connections::sync_once(&self.world.app).await.unwrap() {
-                0 => return asked,
-                more => asked += more,
+                0 => return requests,
+                more => requests += more,
             }
         }
     }
@@ -130,14 +130,14 @@ impl Home {
         listed::all(&self.world.app, &self.robin.caller, &Filter::default()).await
     }
 
-    /// Descriptions in the order of the list, with a question mark after those that are pending.
-    async fn told(&self) -> Vec<String> {
+    /// Descriptions in the order of the list, with a question mark after pending ones.
+    async fn descriptions(&self) -> Vec<String> {
         let mark = |it: &Listed| if it.pending { "?" } else { "" };
         self.rows().await.iter().map(|it| format!("{}{}", it.description, mark(it))).collect()
     }
 
-    /// How often the server was asked for accounts.
-    pub(crate) fn asked(&self) -> usize {
+    /// The number of requests for accounts that the server received.
+    pub(crate) fn request_count(&self) -> usize {
         self.server
             .requests()
             .iter()
@@ -146,12 +146,12 @@ impl Home {
     }
 }
 
-fn taken(offered: &OfferedAccount) -> Choice {
-    let take = AddAccount {
+fn add_choice(offered: &OfferedAccount) -> Choice {
+    let add = AddAccount {
         kind: offered.kind,
         subtype: offered.subtype.clone(),
         name: None,
         owed: offered.owed,
     };
-    Choice { external_id: offered.external_id.clone(), selection: Selection::Add(take) }
+    Choice { external_id: offered.external_id.clone(), selection: Selection::Add(add) }
 }

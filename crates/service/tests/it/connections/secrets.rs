@@ -1,4 +1,4 @@
-//! That access can be read nowhere.
+//! The access URL of a connection appears in no table, response or log.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -9,19 +9,19 @@ use testkit::simplefin::Fault;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Metadata, Subscriber, span};
 
-use super::Home;
+use super::ConnectionsFixture;
 
-/// Hears everything that is logged.
+/// Records everything that is logged.
 #[derive(Clone, Default)]
-struct Ear(Arc<Mutex<String>>);
+struct LogCapture(Arc<Mutex<String>>);
 
-impl Visit for Ear {
+impl Visit for LogCapture {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.0.lock().unwrap().push_str(&format!("{field}={value:?} "));
     }
 }
 
-impl Subscriber for Ear {
+impl Subscriber for LogCapture {
     fn enabled(&self, _: &Metadata<'_>) -> bool {
         true
     }
@@ -48,33 +48,34 @@ impl Subscriber for Ear {
 
 #[tokio::test]
 async fn access_appears_in_no_table_no_response_and_no_log() {
-    let ear = Ear::default();
-    let heard = tracing::subscriber::set_default(ear.clone());
+    let capture = LogCapture::default();
+    let guard = tracing::subscriber::set_default(capture.clone());
     tracing::info!("the ear hears");
-    let home = Home::new().await;
-    let (app, robin) = (&home.world.app, &home.robin.caller);
-    let token = home.server.setup_token();
+    let fixture = ConnectionsFixture::new().await;
+    let (app, robin) = (&fixture.world.app, &fixture.robin.caller);
+    let token = fixture.server.setup_token();
     let id = connections::create(app, robin, &token, None).await.unwrap();
-    home.take_all(id).await;
-    home.sync(id).await;
-    let repeats = Fault::Response(400, "bad request by user2:sesame2".to_owned());
-    home.server.fail_next(repeats);
-    let failed = home.try_sync(id).await.unwrap_err();
+    fixture.add_all(id).await;
+    fixture.sync(id).await;
+    let echo = Fault::Response(400, "bad request by user2:sesame2".to_owned());
+    fixture.server.fail_next(echo);
+    let failed = fixture.try_sync(id).await.unwrap_err();
     let again = connections::create(app, robin, &token, None).await.unwrap_err();
-    home.world.advance_seconds(86_400);
-    home.steps().await;
+    fixture.world.advance_seconds(86_400);
+    fixture.run_due_syncs().await;
     let answers = format!(
         "{:?} {:?} {:?} {failed:?} {again:?} {:?}",
-        home.connection(id).await,
-        home.offered(id).await,
-        home.accounts().await,
+        fixture.connection(id).await,
+        fixture.offered(id).await,
+        fixture.accounts().await,
         service::platform::audit::list(app, robin, None, 100).await.unwrap(),
     );
-    let stored = format!("{:?}", home.world.stored().await);
-    drop(heard);
-    let logged = ear.0.lock().unwrap().clone();
+    let stored = format!("{:?}", fixture.world.stored().await);
+    drop(guard);
+    let logged = capture.0.lock().unwrap().clone();
     assert!(logged.contains("the ear hears"));
-    let password = home.server.requests().iter().filter_map(|it| it.authorization.clone()).next();
+    let password =
+        fixture.server.requests().iter().filter_map(|it| it.authorization.clone()).next();
     let secrets = ["sesame".to_owned(), hex(b"sesame"), password.unwrap()];
     for secret in &secrets {
         for text in [&answers, &stored, &logged] {

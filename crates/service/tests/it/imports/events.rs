@@ -1,4 +1,4 @@
-//! What an import tells: the right things, in bounded portions, in the same transaction.
+//! Events of an import: complete, bounded in size, and written in the same transaction.
 
 use ::webhooks::outbox::{self, StoredEvent};
 use testkit::draft::{brokerage, checking, position, statement, txn};
@@ -22,25 +22,25 @@ async fn each_kind_of_change_sends_its_own_event_once() {
         .balance("2026-03-09T08:00:00Z", 100);
     let broker = brokerage("Brokerage").holding([position("VTI", "1").priced("100", "99")]);
     robin.import(statement([first, broker])).await;
-    let told = events(&world, &robin).await;
+    let sent = events(&world, &robin).await;
     let expected = ["account.connected", "balance.updated", "transaction.created"];
-    assert_eq!(types(&told)[..3], expected);
-    assert_eq!(types(&told)[3..], ["account.connected", "investment.updated"]);
+    assert_eq!(types(&sent)[..3], expected);
+    assert_eq!(types(&sent)[3..], ["account.connected", "investment.updated"]);
     let account = robin.account("Everyday").await;
-    assert!(told[2].data.contains(&format!(r#""account_id":"{account}""#)), "{}", told[2].data);
-    assert!(told[2].data.ends_with(r#""count":2}"#), "{}", told[2].data);
+    assert!(sent[2].data.contains(&format!(r#""account_id":"{account}""#)), "{}", sent[2].data);
+    assert!(sent[2].data.ends_with(r#""count":2}"#), "{}", sent[2].data);
     let second = checking("Everyday")
         .with(txn("2026-03-01", -150, "A").id("a"))
         .without("b")
         .balance("2026-03-10T08:00:00Z", 50);
     let broker = brokerage("Brokerage").holding([position("VTI", "1").priced("101", "100")]);
     robin.import(statement([second, broker])).await;
-    let told = events(&world, &robin).await.split_off(5);
+    let sent = events(&world, &robin).await.split_off(5);
     let expected =
         ["balance.updated", "transaction.updated", "transaction.updated", "investment.updated"];
-    assert_eq!(types(&told), expected);
-    assert!(told[1].data.ends_with(r#""count":1,"removed":false}"#), "{}", told[1].data);
-    assert!(told[2].data.ends_with(r#""count":1,"removed":true}"#), "{}", told[2].data);
+    assert_eq!(types(&sent), expected);
+    assert!(sent[1].data.ends_with(r#""count":1,"removed":false}"#), "{}", sent[1].data);
+    assert!(sent[2].data.ends_with(r#""count":1,"removed":true}"#), "{}", sent[2].data);
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn a_failed_import_sends_no_events_and_stores_nothing() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let before = world.stored().await;
-    // The first account is fine; the second puts euros into dollars, which is found after the first was written.
+    // The first account is valid. The second has euros in a dollar account, which is found after the first was written.
     let fine = checking("Everyday").with(txn("2026-03-01", -100, "A"));
     let mut wrong = checking("Other").with(txn("2026-03-01", -100, "B"));
     wrong.transactions[0].amount = base::Money::new(-1, base::Currency::EUR);
@@ -82,7 +82,7 @@ async fn a_failed_import_sends_no_events_and_stores_nothing() {
 }
 
 #[tokio::test]
-async fn events_are_listed_in_the_order_they_happened_and_after_one() {
+async fn events_are_listed_in_order_and_after_a_given_event() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     for name in ["A", "B", "C"] {

@@ -69,14 +69,14 @@ async fn a_commit_that_was_paused_past_its_lease_writes_nothing_after_another_on
 
     world.clock.advance(Duration::from_secs(ELEVEN_MINUTES));
     let other_process = world.other_process().await;
-    let taken = files::commit(&other_process, &robin.caller, id).await.unwrap();
+    let committed = files::commit(&other_process, &robin.caller, id).await.unwrap();
 
     let refused = late.await.unwrap_err();
     assert!(matches!(refused, Error::Conflict { .. }), "{refused}");
     assert!(refused.to_string().contains("Nothing was changed"), "{refused}");
-    is_imported_once(&world, &robin, &taken).await;
-    let held = files::get(&world.app, &robin.caller, id).await.unwrap();
-    assert_eq!((held.state, held.import), (State::Done, Some(taken.import)));
+    is_imported_once(&world, &robin, &committed).await;
+    let file = files::get(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!((file.state, file.import), (State::Done, Some(committed.import)));
 }
 
 #[tokio::test]
@@ -94,8 +94,8 @@ async fn a_commit_that_lost_its_lease_does_not_release_the_lease_of_another_one(
     let refused = files::commit(&world.app, &robin.caller, id).await.unwrap_err();
     assert!(refused.to_string().contains("is being imported right now"), "{refused}");
 
-    let taken = second.await.unwrap();
-    is_imported_once(&world, &robin, &taken).await;
+    let committed = second.await.unwrap();
+    is_imported_once(&world, &robin, &committed).await;
 }
 
 /// The lease is only over for others: as long as nobody took the file, the slow process may finish.
@@ -105,8 +105,8 @@ async fn a_slow_commit_whose_lease_nobody_took_still_succeeds() {
     let (robin, id) = staged(&world).await;
     let slow = paused(&world, &world.app, &robin.caller, id).await;
     world.clock.advance(Duration::from_secs(ELEVEN_MINUTES));
-    let taken = slow.await.unwrap();
-    is_imported_once(&world, &robin, &taken).await;
+    let committed = slow.await.unwrap();
+    is_imported_once(&world, &robin, &committed).await;
 }
 
 #[tokio::test]
@@ -129,9 +129,9 @@ async fn a_lease_from_before_the_clock_was_set_back_blocks_nobody() {
 
     world.clock.set_back(Duration::from_secs(3_600));
     let other_process = world.other_process().await;
-    let taken = files::commit(&other_process, &robin.caller, id).await.unwrap();
+    let committed = files::commit(&other_process, &robin.caller, id).await.unwrap();
 
     let refused = late.await.unwrap_err();
     assert!(matches!(refused, Error::Conflict { .. }), "{refused}");
-    is_imported_once(&world, &robin, &taken).await;
+    is_imported_once(&world, &robin, &committed).await;
 }

@@ -1,4 +1,4 @@
-//! New, changed, seen, removed; and pending ones that post.
+//! Matching of transactions: new, changed, seen, removed, and pending ones that post.
 
 use service::ledger::transactions::Filter;
 use testkit::draft::{checking, statement, txn};
@@ -51,7 +51,7 @@ async fn the_same_statement_twice_changes_nothing_and_sends_no_events() {
     world.advance_seconds(3600);
     assert_eq!(robin.import(statement([account()])).await, summary(0, 0, 3, 0));
     let mut after = world.stored().await;
-    // That it was read again is all that is new.
+    // Only the import itself is recorded again.
     assert_eq!(after["imports"].len(), 2);
     for (table, rows) in before {
         let now = after.remove(&table).unwrap();
@@ -105,14 +105,14 @@ async fn a_transaction_that_the_source_removes_disappears_and_may_come_back() {
 }
 
 #[tokio::test]
-async fn a_pending_one_that_posts_keeps_its_id_when_the_source_says_which_it_settles() {
+async fn a_posted_transaction_keeps_the_id_of_the_pending_one_that_it_settles() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let pending = txn("2026-01-04", -5000, "SHELL OIL 5744").id("p1").pending();
     robin.import(statement([checking("Everyday").with(pending)])).await;
     let before = rows(&world, &robin).await;
     assert!(before[0].pending);
-    // Another amount, another name, and months later: only the id tells.
+    // Amount, name and date differ, so that only the id matches.
     let posted = txn("2026-03-07", -3817, "FUEL PURCHASE").id("t1").settling("p1");
     let account = checking("Everyday").with(posted).without("p1");
     assert_eq!(robin.import(statement([account])).await, summary(0, 1, 0, 0));
@@ -123,7 +123,7 @@ async fn a_pending_one_that_posts_keeps_its_id_when_the_source_says_which_it_set
 }
 
 #[tokio::test]
-async fn a_pending_one_that_posts_with_a_tip_keeps_its_id_by_similarity() {
+async fn a_transaction_posted_with_a_tip_is_matched_to_its_pending_one_by_similarity() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let pending = checking("Everyday")
@@ -158,7 +158,7 @@ async fn two_equal_purchases_of_one_day_are_both_kept() {
 }
 
 #[tokio::test]
-async fn of_several_versions_of_one_transaction_in_a_statement_the_last_is_used() {
+async fn the_last_of_several_versions_of_a_transaction_in_a_statement_is_used() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let account = checking("Everyday")

@@ -1,5 +1,6 @@
-//! The way in for data: what an import finds, writes, tells and leaves alone.
+//! Imports: what they match, store, announce and undo.
 
+mod concurrent;
 mod events;
 mod fencing;
 mod files;
@@ -9,7 +10,6 @@ mod positions;
 mod rules;
 mod snapshots;
 mod staging;
-mod together;
 mod undo;
 
 use service::ingest::imports::Summary;

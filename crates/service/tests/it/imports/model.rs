@@ -1,4 +1,4 @@
-//! Random statements against a naive model of what a person would expect to see afterwards.
+//! Random statements, compared with a naive model of what the person should see afterwards.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use service::platform::health::count_miscounted_accounts;
 use testkit::draft::{Txn, checking, statement, txn};
 use testkit::{World, day};
 
-use crate::law;
+use crate::check_property;
 use crate::listed::{self, Listed};
 
-/// Something that happens at a bank which gives ids; numbers choose among what is there.
+/// Something that happens at a bank that assigns ids. `which` selects one of its transactions.
 #[derive(Debug, Clone)]
-enum Happening {
+enum BankEvent {
     Spends {
         day: i64,
         minor: i64,
@@ -32,48 +32,48 @@ enum Happening {
     Removes {
         which: usize,
     },
-    /// The bank sends what it has, all or every so many.
+    /// The bank sends all of its transactions, or every second or third.
     Sends {
         every: usize,
     },
 }
 
-fn happenings() -> impl Strategy<Value = Vec<Happening>> {
+fn events() -> impl Strategy<Value = Vec<BankEvent>> {
     let minor = -90_000_i64..90_000;
     let one = prop_oneof![
         4 => (0_i64..200, minor.clone(), any::<bool>())
-            .prop_map(|(day, minor, pending)| Happening::Spends { day, minor, pending }),
+            .prop_map(|(day, minor, pending)| BankEvent::Spends { day, minor, pending }),
         2 => (any::<usize>(), 0_i64..40, minor.clone())
-            .prop_map(|(which, later_days, minor)| Happening::Posts { which, later_days, minor }),
-        1 => (any::<usize>(), minor).prop_map(|(which, minor)| Happening::Corrects { which, minor }),
-        1 => any::<usize>().prop_map(|which| Happening::Removes { which }),
-        2 => (1_usize..4).prop_map(|every| Happening::Sends { every }),
+            .prop_map(|(which, later_days, minor)| BankEvent::Posts { which, later_days, minor }),
+        1 => (any::<usize>(), minor).prop_map(|(which, minor)| BankEvent::Corrects { which, minor }),
+        1 => any::<usize>().prop_map(|which| BankEvent::Removes { which }),
+        2 => (1_usize..4).prop_map(|every| BankEvent::Sends { every }),
     ];
     proptest::collection::vec(one, 1..40)
 }
 
-/// A transaction at the bank, and what we made of it when we last heard.
+/// A transaction at the bank, and its state when it was last imported.
 #[derive(Debug, Clone)]
-struct AtBank {
-    /// Its first number, part of every description, so that no two look alike.
+struct BankTransaction {
+    /// Part of the description, so that no two transactions look alike.
     number: usize,
     external_id: String,
     settles: Option<String>,
     day: i64,
     minor: i64,
     pending: bool,
-    heard: Option<Heard>,
+    imported: Option<Imported>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Heard {
+struct Imported {
     day: i64,
     minor: i64,
     pending: bool,
     id: Option<TransactionId>,
 }
 
-impl AtBank {
+impl BankTransaction {
     fn draft(&self) -> Txn {
         let on = date_from_days(self.day).to_string();
         let draft = txn(&on, self.minor, &format!("Shop{}", self.number)).id(&self.external_id);
@@ -87,8 +87,8 @@ impl AtBank {
 
 #[derive(Debug, Default)]
 struct Bank {
-    has: Vec<AtBank>,
-    /// Taken back since the last statement, under the id that we know, if we have heard of it.
+    transactions: Vec<BankTransaction>,
+    /// Ids removed since the last statement, and whether they were imported.
     removed: Vec<(String, bool)>,
     numbers: usize,
 }
@@ -99,114 +99,114 @@ impl Bank {
         self.numbers
     }
 
-    fn let_happen(&mut self, happening: &Happening) {
+    fn apply(&mut self, event: &BankEvent) {
         let number = self.next();
         let first_day = days_from_date(day("2025-08-01"));
-        match *happening {
-            Happening::Spends { day, minor, pending } => self.has.push(AtBank {
+        match *event {
+            BankEvent::Spends { day, minor, pending } => self.transactions.push(BankTransaction {
                 number,
                 external_id: format!("id{number}"),
                 settles: None,
                 day: first_day + day,
                 minor,
                 pending,
-                heard: None,
+                imported: None,
             }),
-            Happening::Posts { which, later_days, minor } => {
-                let pending: Vec<&mut AtBank> =
-                    self.has.iter_mut().filter(|it| it.pending).collect();
+            BankEvent::Posts { which, later_days, minor } => {
+                let pending: Vec<&mut BankTransaction> =
+                    self.transactions.iter_mut().filter(|it| it.pending).collect();
                 let count = pending.len();
                 if let Some(it) = pending.into_iter().nth(which % count.max(1)) {
-                    // Only what we have heard of can be settled; the rest simply posts.
-                    it.settles = it.heard.as_ref().map(|_| it.external_id.clone());
+                    // Only imported transactions can be settled; the others simply post.
+                    it.settles = it.imported.as_ref().map(|_| it.external_id.clone());
                     it.external_id = format!("id{number}");
                     (it.pending, it.minor, it.day) = (false, minor, it.day + later_days);
                 }
             }
-            Happening::Corrects { which, minor } => {
-                let count = self.has.len();
-                if let Some(it) = self.has.get_mut(which % count.max(1)) {
+            BankEvent::Corrects { which, minor } => {
+                let count = self.transactions.len();
+                if let Some(it) = self.transactions.get_mut(which % count.max(1)) {
                     it.minor = minor;
                 }
             }
-            Happening::Removes { which } => {
-                if !self.has.is_empty() {
-                    let gone = self.has.remove(which % self.has.len());
-                    // A posted one that we only know as pending is taken back under its old id.
-                    let heard = gone.heard.is_some();
-                    self.removed.push((gone.settles.unwrap_or(gone.external_id), heard));
+            BankEvent::Removes { which } => {
+                if !self.transactions.is_empty() {
+                    let gone = self.transactions.remove(which % self.transactions.len());
+                    // A posted transaction that was imported only as pending is removed under its old id.
+                    let imported = gone.imported.is_some();
+                    self.removed.push((gone.settles.unwrap_or(gone.external_id), imported));
                 }
             }
-            Happening::Sends { .. } => {}
+            BankEvent::Sends { .. } => {}
         }
     }
 }
 
 #[test]
-fn what_a_bank_with_ids_sends_is_what_we_have() {
-    law(40, happenings(), async |world, happenings| {
-        check_bank(world, &happenings).await;
+fn imported_transactions_match_those_of_a_bank_with_ids() {
+    check_property(40, events(), async |world, events| {
+        check_bank(world, &events).await;
         assert_eq!(count_miscounted_accounts(&world.app.db).await.unwrap(), 0);
     });
 }
 
-async fn check_bank(world: &World, happenings: &[Happening]) {
+async fn check_bank(world: &World, events: &[BankEvent]) {
     let person = world.someone().await;
     let mut bank = Bank::default();
-    for happening in happenings.iter().chain([&Happening::Sends { every: 1 }]) {
-        bank.let_happen(happening);
-        let Happening::Sends { every } = happening else { continue };
+    for event in events.iter().chain([&BankEvent::Sends { every: 1 }]) {
+        bank.apply(event);
+        let BankEvent::Sends { every } = event else { continue };
         let mut expected = service::ingest::imports::Summary::default();
         let mut account = checking("Everyday");
-        for it in bank.has.iter_mut().step_by(*every) {
+        for it in bank.transactions.iter_mut().step_by(*every) {
             account = account.with(it.draft());
-            let known = it.heard.clone();
+            let known = it.imported.clone();
             let id = known.as_ref().and_then(|it| it.id);
-            let heard = Heard { day: it.day, minor: it.minor, pending: it.pending, id };
+            let imported = Imported { day: it.day, minor: it.minor, pending: it.pending, id };
             match known {
                 None => expected.new += 1,
-                Some(known) if known == heard && it.settles.is_none() => expected.seen += 1,
+                Some(known) if known == imported && it.settles.is_none() => expected.seen += 1,
                 Some(_) => expected.changed += 1,
             }
-            it.heard = Some(heard);
+            it.imported = Some(imported);
             it.settles = None;
         }
-        // The bank does not know which of its transactions we have heard of.
-        for (external_id, heard) in std::mem::take(&mut bank.removed) {
+        // The bank does not know which of its transactions were imported.
+        for (external_id, imported) in std::mem::take(&mut bank.removed) {
             account = account.without(&external_id);
-            expected.removed += usize::from(heard);
+            expected.removed += usize::from(imported);
         }
         assert_eq!(person.import(statement([account])).await, expected);
         check_listed(world, &person, &mut bank).await;
     }
 }
 
-/// Our list is the bank's, and what we have heard of before still has the id it had.
+/// The listed transactions are the bank's, and those imported before keep their id.
 async fn check_listed(world: &World, person: &testkit::Person, bank: &mut Bank) {
     let rows = listed::all(&world.app, &person.caller, &Filter::default()).await;
     let mut by_name: BTreeMap<&str, &Listed> =
         rows.iter().map(|it| (it.description.as_str(), it)).collect();
-    assert_eq!(by_name.len(), rows.len(), "something is there twice");
-    for it in &mut bank.has {
-        let Some(heard) = &mut it.heard else { continue };
+    assert_eq!(by_name.len(), rows.len(), "a transaction is listed twice");
+    for it in &mut bank.transactions {
+        let Some(imported) = &mut it.imported else { continue };
         let name = format!("Shop{}", it.number);
         let row = by_name.remove(name.as_str()).unwrap_or_else(|| panic!("{name} is missing"));
         let shown = (days_from_date(row.posted_on), row.minor, row.pending);
-        assert_eq!(shown, (heard.day, heard.minor, heard.pending), "{name}");
-        assert_eq!(row.id, *heard.id.get_or_insert(row.id), "{name} has another id");
+        assert_eq!(shown, (imported.day, imported.minor, imported.pending), "{name}");
+        assert_eq!(row.id, *imported.id.get_or_insert(row.id), "{name} has another id");
     }
-    assert!(by_name.is_empty(), "these were taken back: {by_name:?}");
+    assert!(by_name.is_empty(), "these were removed: {by_name:?}");
     let (_, end) =
         listed::first_page(&world.app, &person.caller, &Filter::default()).await.unwrap();
     assert_eq!(end.total_count, Some(rows.len() as i64));
 }
 
-/// Files without ids: each holds every transaction of some days, and they overlap.
+/// Each file has every transaction of some days, without ids, and the files overlap.
 #[test]
-fn overlapping_files_without_ids_add_up_to_each_purchase_once() {
+fn overlapping_files_without_ids_import_each_purchase_once() {
     let purchases = proptest::collection::vec((0_i64..30, 1_i64..4, 0_usize..3), 0..40);
     let files = proptest::collection::vec((0_i64..30, 0_i64..15), 1..6);
-    law(40, (purchases, files), async |world, (purchases, files)| {
+    check_property(40, (purchases, files), async |world, (purchases, files)| {
         check_files(world, &purchases, &files).await;
     });
 }

@@ -1,4 +1,4 @@
-//! Holdings: the account's list is replaced, and what stays keeps its identity.
+//! Holdings: an import replaces the list of an account, and holdings that stay keep their id.
 
 use base::Clock;
 use calc::investments::{Holding, View};
@@ -26,7 +26,7 @@ async fn a_holding_that_is_no_longer_listed_is_deleted_and_the_rest_keeps_its_id
     robin.import(statement([brokerage("Brokerage").holding(both)])).await;
     let before = holdings(&world, &robin).await;
     assert_eq!(symbols(&before), ["BND", "VTI"]);
-    // At the same moment: the order of imports counts, and not what the clock says.
+    // At the same moment: the order of imports counts, not the clock.
     let changed = [position("VTI", "3.5").priced("101", "100"), position("AAPL", "1")];
     robin.import(statement([brokerage("Brokerage").holding(changed)])).await;
     let after = holdings(&world, &robin).await;
@@ -48,7 +48,7 @@ async fn a_statement_without_holdings_deletes_none() {
 }
 
 #[tokio::test]
-async fn one_security_in_two_accounts_is_one_security_and_each_account_its_own_list() {
+async fn a_security_held_in_two_accounts_is_listed_once_and_replaced_for_each_account() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let list = |quantity: &str| [position("VTI", quantity).priced("100", "100").cost(10_000)];
@@ -63,7 +63,7 @@ async fn one_security_in_two_accounts_is_one_security_and_each_account_its_own_l
 }
 
 #[tokio::test]
-async fn the_clock_may_go_back_between_imports() {
+async fn holdings_are_replaced_even_if_the_clock_goes_back_between_imports() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     world.advance_seconds(3600);
@@ -77,7 +77,7 @@ async fn the_clock_may_go_back_between_imports() {
 }
 
 #[tokio::test]
-async fn lots_of_one_security_are_added_up_and_an_unknown_cost_makes_the_whole_unknown() {
+async fn lots_of_one_security_are_added_up_and_one_unknown_cost_makes_the_total_unknown() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let lots = [

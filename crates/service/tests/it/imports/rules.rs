@@ -1,4 +1,4 @@
-//! Who may bring data in, and for whom.
+//! Rules of imports: who may import, for whom, and which data is refused.
 
 use base::UserId;
 use base::draft::{Source, Statement};
@@ -28,7 +28,7 @@ async fn an_unknown_user_cannot_import() {
 }
 
 #[tokio::test]
-async fn equal_data_of_two_people_stays_apart() {
+async fn equal_data_of_two_people_is_stored_separately() {
     let world = World::new().await;
     let (robin, kim) =
         (world.person("robin@example.com").await, world.person("kim@example.com").await);
@@ -42,7 +42,7 @@ async fn equal_data_of_two_people_stays_apart() {
     kim.import(statement([checking("Everyday").without("a")])).await;
     let both = world.stored().await;
     for (table, rows) in of_robin {
-        // Kim's own row in `users` was made before, and is touched by her first import.
+        // Kim's row in `users` existed before, and her first import updates it.
         let ours = |it: &&String| table != "users" || it.contains("robin");
         for row in rows.iter().filter(ours) {
             assert!(both[&table].contains(row), "{table}: {row}");
@@ -52,7 +52,7 @@ async fn equal_data_of_two_people_stays_apart() {
 }
 
 #[tokio::test]
-async fn one_name_at_two_connections_is_two_accounts() {
+async fn accounts_of_the_same_name_at_two_connections_are_separate() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     robin.import(statement([checking("Everyday")])).await;
@@ -69,7 +69,7 @@ async fn one_name_at_two_connections_is_two_accounts() {
 }
 
 #[tokio::test]
-async fn the_first_import_is_when_the_person_connected() {
+async fn the_first_import_sets_when_the_person_connected() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let connected_at = async || {
@@ -88,8 +88,8 @@ async fn the_first_import_is_when_the_person_connected() {
 async fn a_rate_that_is_reported_again_for_its_day_is_replaced() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
-    for told in ["1.08", "1.09"] {
-        let rates = vec![rate("EUR", "USD", "2026-03-09", told)];
+    for value in ["1.08", "1.09"] {
+        let rates = vec![rate("EUR", "USD", "2026-03-09", value)];
         robin.import(Statement { rates, ..statement([]) }).await;
     }
     let stored = world.stored().await;

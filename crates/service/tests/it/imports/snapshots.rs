@@ -1,4 +1,4 @@
-//! Accounts and their balances: the newest word counts, and every day's is kept.
+//! Accounts and their balances: the newest report is current, and each day keeps its own.
 
 use base::draft::AccountKind;
 use base::{Date, Fixed9};
@@ -14,7 +14,7 @@ async fn only_account(world: &World, person: &Person) -> Account {
     found.remove(0)
 }
 
-/// The days that somebody reported, with what they said.
+/// The days with a reported balance, and the balance.
 async fn reported(world: &World, person: &Person, name: &str) -> Vec<(Date, i64)> {
     let id = person.account(name).await;
     let range = Range { start_on: Some(day("2025-12-01")), end_on: None };
@@ -44,7 +44,7 @@ async fn an_account_has_the_details_that_the_source_reported() {
     assert_eq!(visa.interest_rate.map(|it| it.to_string()).as_deref(), Some("21.49"));
     assert_eq!(visa.next_payment_due_on, Some(day("2026-03-25")));
     assert_eq!((visa.source.as_str(), visa.connection_status.as_str()), ("file", "connected"));
-    // A source that does not speak of a fact does not take it back, but a closing and a new name are told.
+    // Values that are missing from a later statement are kept; a closing date and a new name are updated.
     let mut later = card("Visa").closed_on("2026-03-10");
     later.name = "Visa Gold".to_owned();
     later.external_id = "Visa".to_owned();
@@ -123,7 +123,7 @@ async fn past_balances_fill_gaps_and_replace_nothing_that_was_reported() {
 }
 
 #[tokio::test]
-async fn an_account_cannot_change_its_currency_nor_hold_another() {
+async fn an_account_cannot_change_or_mix_currencies() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let euros = || checking("Girokonto").in_currency("EUR");
@@ -135,7 +135,7 @@ async fn an_account_cannot_change_its_currency_nor_hold_another() {
     let mut mixed = euros().with(rent);
     mixed.transactions[0].amount = base::Money::new(-1, base::Currency::USD);
     assert_eq!(crate::param(robin.try_import(statement([mixed])).await), "currency");
-    assert_eq!(world.stored().await, before, "a refused import leaves nothing behind");
+    assert_eq!(world.stored().await, before, "a refused import stores nothing");
 }
 
 #[tokio::test]

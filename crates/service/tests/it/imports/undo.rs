@@ -1,4 +1,4 @@
-//! Taking an import back.
+//! Undoing an import.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use testkit::{Person, World};
 
 use super::summary;
 
-/// What a person has, apart from when it was last touched and from the books about who did what.
-async fn household(world: &World) -> BTreeMap<String, Vec<String>> {
+/// The stored financial data, without update times.
+async fn stored_data(world: &World) -> BTreeMap<String, Vec<String>> {
     let mut stored = world.stored().await;
     stored.retain(|table, _| {
         ["accounts", "balances", "transactions", "holdings", "securities", "exchange_rates"]
@@ -29,7 +29,7 @@ async fn household(world: &World) -> BTreeMap<String, Vec<String>> {
     stored
 }
 
-/// Rows that are only in one of the two.
+/// Rows that are in only one of the two.
 fn differences(
     now: &BTreeMap<String, Vec<String>>,
     before: &BTreeMap<String, Vec<String>>,
@@ -50,8 +50,8 @@ async fn newest(world: &World, robin: &Person) -> ImportId {
     imports::list(&world.app, &robin.caller, None, 1).await.unwrap()[0].id
 }
 
-/// Statements of one bank, drawn at random, which overlap and contradict each other.
-fn drawn(entropy: &Entropy, round: i64) -> Statement {
+/// A random statement of one bank. The statements overlap and contradict each other.
+fn random_statement(entropy: &Entropy, round: i64) -> Statement {
     let pick = |below: u8| i64::from(entropy.bytes::<1>()[0] % below);
     let mut everyday = checking("Everyday");
     for _ in 0..pick(8) {
@@ -83,45 +83,45 @@ fn drawn(entropy: &Entropy, round: i64) -> Statement {
 }
 
 #[tokio::test]
-async fn an_import_taken_back_leaves_everything_as_it_was() {
+async fn undoing_an_import_restores_the_previous_data() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let entropy = Entropy::seeded(7);
     let mut undone = 0;
     for round in 0..60 {
         world.advance_seconds(60);
-        let before = household(&world).await;
-        let found = robin.import(drawn(&entropy, round)).await;
+        let before = stored_data(&world).await;
+        let found = robin.import(random_statement(&entropy, round)).await;
         if imports::list(&world.app, &robin.caller, None, 500).await.unwrap().is_empty() {
             continue;
         }
-        let changed = household(&world).await != before;
+        let changed = stored_data(&world).await != before;
         if changed {
             undone += 1;
             let import = newest(&world, &robin).await;
-            let did = imports::undo(&world.app, &robin.caller, import).await.unwrap();
-            assert_eq!(did.removed, found.new, "round {round}");
-            let after = household(&world).await;
+            let result = imports::undo(&world.app, &robin.caller, import).await.unwrap();
+            assert_eq!(result.removed, found.new, "round {round}");
+            let after = stored_data(&world).await;
             assert_eq!(differences(&after, &before), [""; 0], "round {round}");
             assert_eq!(count_miscounted_accounts(&world.app.db).await.unwrap(), 0);
-            // And once more, to stay this time.
-            robin.import(drawn(&entropy, round)).await;
+            // Another statement is imported, and stays.
+            robin.import(random_statement(&entropy, round)).await;
         }
     }
     assert!(undone > 20, "{undone}");
 }
 
-/// Undoing from the oldest to the newest, each time with later ones on top, ends with nothing.
+/// Undoing all imports in a shuffled order leaves nothing.
 #[tokio::test]
-async fn imports_can_be_taken_back_in_any_order() {
+async fn imports_can_be_undone_in_any_order() {
     for seed in 0..8 {
         let world = World::new().await;
         let robin = world.person("robin@example.com").await;
-        let empty = household(&world).await;
+        let empty = stored_data(&world).await;
         let entropy = Entropy::seeded(seed);
         for round in 0..12 {
             world.advance_seconds(60);
-            robin.import(drawn(&entropy, round)).await;
+            robin.import(random_statement(&entropy, round)).await;
             insights::pipeline::run_all(&world.app).await.unwrap();
         }
         let mut all = imports::list(&world.app, &robin.caller, None, 500).await.unwrap();
@@ -131,7 +131,7 @@ async fn imports_can_be_taken_back_in_any_order() {
             assert_eq!(count_miscounted_accounts(&world.app.db).await.unwrap(), 0);
             insights::pipeline::run_all(&world.app).await.unwrap();
         }
-        let left = household(&world).await;
+        let left = stored_data(&world).await;
         assert_eq!(differences(&left, &empty), [""; 0], "seed {seed}");
         for it in &all {
             let again = imports::undo(&world.app, &robin.caller, it.id).await.unwrap_err();
@@ -141,7 +141,7 @@ async fn imports_can_be_taken_back_in_any_order() {
 }
 
 #[tokio::test]
-async fn what_a_later_import_said_stays_when_an_earlier_one_is_taken_back() {
+async fn undoing_an_import_keeps_what_a_later_import_updated() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let pending = txn("2026-03-01", -450, "BLUE BOTTLE").id("t1").pending();
@@ -154,16 +154,16 @@ async fn what_a_later_import_said_stays_when_an_earlier_one_is_taken_back() {
     let second = checking("Everyday").with(posted).balance("2026-03-02T08:00:00Z", 400);
     assert_eq!(robin.import(statement([second])).await, summary(0, 1, 0, 0));
     let later = newest(&world, &robin).await;
-    let did = imports::undo(&world.app, &robin.caller, earlier).await.unwrap();
-    assert_eq!(did, UndoSummary { removed: 1, restored: 0, accounts_removed: 0 });
+    let result = imports::undo(&world.app, &robin.caller, earlier).await.unwrap();
+    assert_eq!(result, UndoSummary { removed: 1, restored: 0, accounts_removed: 0 });
     let rows = crate::listed::all(&world.app, &robin.caller, &Default::default()).await;
     assert_eq!(rows.len(), 1);
-    let did = imports::undo(&world.app, &robin.caller, later).await.unwrap();
-    assert_eq!(did, UndoSummary { removed: 1, restored: 0, accounts_removed: 1 });
+    let result = imports::undo(&world.app, &robin.caller, later).await.unwrap();
+    assert_eq!(result, UndoSummary { removed: 1, restored: 0, accounts_removed: 1 });
 }
 
 #[tokio::test]
-async fn an_undo_is_told_and_written_down_and_only_the_person_does_it() {
+async fn an_undo_sends_events_and_only_the_owner_can_do_it() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let kim = world.person("kim@example.com").await;

@@ -1,4 +1,4 @@
-//! Card benefits: recognised, used up, marked, and announced before they are lost.
+//! Card benefits: recognized, used, marked, and announced before they expire.
 
 use base::BenefitId;
 use service::insights;
@@ -9,7 +9,7 @@ use testkit::draft::{Account, card, checking, statement, txn};
 use testkit::{Person, World, new_key};
 use wire::v1::{Benefit, BenefitSummary};
 
-use super::{day, settle, told};
+use super::{count_events, day, recompute_all};
 use crate::{is_not_found, param};
 
 fn gold() -> Account {
@@ -28,11 +28,11 @@ fn find<'a>(summary: &'a BenefitSummary, word: &str) -> &'a Benefit {
 }
 
 #[tokio::test]
-async fn a_card_is_known_by_its_name_and_a_credit_uses_its_benefit() {
+async fn a_card_is_recognized_by_its_name_and_a_credit_uses_its_benefit() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     robin.import(statement([gold(), checking("Everyday")])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let before = summary(&world, &robin).await;
     assert_eq!((before.cards.len(), before.totals.card_count), (1, 1));
     let resy = find(&before, "Resy");
@@ -42,21 +42,21 @@ async fn a_card_is_known_by_its_name_and_a_credit_uses_its_benefit() {
         .with(txn("2026-03-01", -6_200, "RESY LILIA BROOKLYN NY").id("dinner"))
         .with(txn("2026-03-04", 5_000, "AMEX RESY CREDIT").id("credit"));
     robin.import(statement([used])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let after = summary(&world, &robin).await;
     let resy = find(&after, "Resy");
     assert_eq!((resy.used_amount.as_str(), resy.status), ("50.00", "used"));
     let before = find(&before, "Resy");
-    assert_eq!(resy.id, before.id, "it keeps its id");
+    assert_eq!(resy.id, before.id, "the benefit keeps its id");
 }
 
 #[tokio::test]
-async fn what_the_bank_cannot_see_is_marked_by_the_person_alone() {
+async fn only_the_owner_marks_a_benefit_that_cannot_be_observed() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let kim = world.person("kim@example.com").await;
     robin.import(statement([gold()])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let found = summary(&world, &robin).await;
     let uber = find(&found, "Uber");
     assert!(!uber.observable);
@@ -66,55 +66,55 @@ async fn what_the_bank_cannot_see_is_marked_by_the_person_alone() {
     is_not_found(benefits::mark(&world.app, &kim.caller, id, BenefitMark::Used(None)).await);
     let negative = benefits::mark(&world.app, &robin.caller, id, BenefitMark::Used(Some(-1))).await;
     assert_eq!(param(negative), "used_amount");
-    for (said, used) in [
+    for (mark, used) in [
         (BenefitMark::Used(Some(400)), "4.00"),
         (BenefitMark::Used(None), "10.00"),
         (BenefitMark::Clear, "0.00"),
     ] {
-        benefits::mark(&world.app, &robin.caller, id, said).await.unwrap();
-        settle(&world).await;
+        benefits::mark(&world.app, &robin.caller, id, mark).await.unwrap();
+        recompute_all(&world).await;
         let found = summary(&world, &robin).await;
-        assert_eq!(find(&found, "Uber").used_amount.as_str(), used, "{said:?}");
+        assert_eq!(find(&found, "Uber").used_amount.as_str(), used, "{mark:?}");
     }
 }
 
 #[tokio::test]
-async fn a_benefit_about_to_be_lost_is_told_once_a_cycle() {
+async fn an_expiring_benefit_sends_one_event_per_cycle() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     robin.import(statement([gold()])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     // Three monthly credits end on the 31st of March, 22 days from now.
     let soon = benefits::expiring(&world.app, &robin.caller, 22).await.unwrap();
     assert!(soon.count >= 1 && soon.benefits.iter().all(|it| it.expires_on.0 == day("2026-03-31")));
     assert_eq!(benefits::expiring(&world.app, &robin.caller, 21).await.unwrap().count, 0);
-    let first = told(&world, &robin, "benefit.expiring").await;
+    let first = count_events(&world, &robin, "benefit.expiring").await;
     assert_eq!(first, soon.count);
     let next_day = async || {
         world.advance_seconds(86_400);
         insights::pipeline::queue_new_day_once(&world.app).await.unwrap();
-        settle(&world).await;
-        told(&world, &robin, "benefit.expiring").await
+        recompute_all(&world).await;
+        count_events(&world, &robin, "benefit.expiring").await
     };
-    assert_eq!(next_day().await, first, "the same is not told again");
+    assert_eq!(next_day().await, first, "the same benefits are not announced again");
     for _ in 0..21 {
         next_day().await;
     }
-    assert_eq!(next_day().await, 2 * first, "in April those of April are");
+    assert_eq!(next_day().await, 2 * first, "the benefits of April are announced in April");
 }
 
 #[tokio::test]
-async fn the_person_says_what_a_card_is_where_its_name_does_not() {
+async fn the_person_can_set_the_product_of_an_unrecognized_card() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     robin.import(statement([card("Plastic"), checking("Everyday")])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     assert_eq!(summary(&world, &robin).await.cards.len(), 0);
     let (plastic, everyday) = (robin.account("Plastic").await, robin.account("Everyday").await);
     let set = async |account, product| {
         let opened = Some(day("2024-02-29"));
         let set = benefits::set_card(&world.app, &robin.caller, account, product, opened).await;
-        settle(&world).await;
+        recompute_all(&world).await;
         set
     };
     assert_eq!(param(set(plastic, Some("amex-golb")).await), "product");
@@ -126,35 +126,35 @@ async fn the_person_says_what_a_card_is_where_its_name_does_not() {
 }
 
 #[tokio::test]
-async fn a_closed_card_gives_nothing() {
+async fn a_closed_card_has_no_benefits() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     robin.import(statement([gold()])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     robin.import(statement([gold().closed_on("2026-03-09")])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let found = summary(&world, &robin).await;
     assert_eq!((found.cards.len(), found.totals.expiring_count), (0, 0));
 }
 
 #[tokio::test]
-async fn which_card_it_is_taken_for_and_who_said_so() {
+async fn the_card_product_is_shown_with_whether_the_person_set_it() {
     let world = World::new().await;
     let (robin, kim) = (world.someone().await, world.someone().await);
     robin.import(statement([gold(), checking("Everyday")])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let id = robin.account("American Express Gold Card").await;
     let found = benefits::product(&world.app, &robin.caller, id).await.unwrap();
     assert_eq!((found.product.as_deref(), found.decided), (Some("amex-gold"), false));
-    // A name of the person's own does not make it another card.
+    // Renaming the account does not change the card product.
     accounts::rename(&world.app, &robin.caller, id, Some("Dinners")).await.unwrap();
-    settle(&world).await;
+    recompute_all(&world).await;
     assert_eq!(summary(&world, &robin).await.cards[0].account_name, "Dinners");
     let opened = Some(day("2024-05-01"));
     benefits::set_card(&world.app, &robin.caller, id, None, opened).await.unwrap();
     let found = benefits::product(&world.app, &robin.caller, id).await.unwrap();
-    let wanted = benefits::Product { product: None, opened_on: opened, decided: true };
-    assert_eq!(found, wanted);
+    let expected = benefits::Product { product: None, opened_on: opened, decided: true };
+    assert_eq!(found, expected);
     is_not_found(benefits::product(&world.app, &kim.caller, id).await);
     let entry = audit::list(&world.app, &robin.caller, None, 1).await.unwrap().remove(0);
     assert_eq!(entry.action, "account.set_card");

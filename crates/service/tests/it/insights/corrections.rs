@@ -1,4 +1,4 @@
-//! What a transaction is, by the word that counts most.
+//! Names and categories of transactions: from corrections, rules, the bank or the built-in tables, in this order.
 
 use base::category::Category;
 use service::classify::corrections;
@@ -8,7 +8,7 @@ use service::platform::audit;
 use testkit::World;
 use testkit::draft::{checking, statement, txn};
 
-use super::{settle, told};
+use super::{count_events, recompute_all};
 use crate::listed::{self, Listed};
 use crate::{is_not_found, param};
 
@@ -20,12 +20,12 @@ fn named(name: &str) -> Override {
     Override { counterparty: Some(name.to_owned()), category: None }
 }
 
-fn of(code: &str) -> Override {
+fn categorized(code: &str) -> Override {
     Override { counterparty: None, category: Category::parse(code) }
 }
 
 #[tokio::test]
-async fn a_bare_descriptor_gets_a_name_and_a_category_the_moment_it_comes_in() {
+async fn an_imported_transaction_gets_a_name_and_a_category_immediately() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let bought = txn("2026-03-02", -4_210, "AplPay KROGER #339 000000339 INDIANAPOLIS IN");
@@ -36,16 +36,16 @@ async fn a_bare_descriptor_gets_a_name_and_a_category_the_moment_it_comes_in() {
 }
 
 #[tokio::test]
-async fn the_persons_word_beats_rules_which_beat_the_bank_which_beats_our_tables() {
+async fn corrections_precede_rules_then_the_bank_then_the_built_in_tables() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
-    let told = |id: &str| txn("2026-03-02", -4_210, "KROGER #339").id(id);
+    let bought = |id: &str| txn("2026-03-02", -4_210, "KROGER #339").id(id);
     let all = || {
-        let bank = told("bank").category("GENERAL_MERCHANDISE_SUPERSTORES");
-        statement([checking("Everyday").with(told("table")).with(bank)])
+        let bank = bought("bank").category("GENERAL_MERCHANDISE_SUPERSTORES");
+        statement([checking("Everyday").with(bought("table")).with(bank)])
     };
     robin.import(all()).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let categories = async || {
         let mut all: Vec<_> = rows(&world, &robin)
             .await
@@ -59,28 +59,33 @@ async fn the_persons_word_beats_rules_which_beat_the_bank_which_beats_our_tables
     assert_eq!(categories().await, tables);
     let rule = NewRule {
         like: Some("KROGER #1204 TOLEDO OH".to_owned()),
-        sets: of("FOOD_AND_DRINK_OTHER_FOOD_AND_DRINK"),
+        sets: categorized("FOOD_AND_DRINK_OTHER_FOOD_AND_DRINK"),
         ..NewRule::default()
     };
     let rule = rules::create(&world.app, &robin.caller, rule).await.unwrap();
-    settle(&world).await;
+    recompute_all(&world).await;
     assert_eq!(categories().await, ["FOOD_AND_DRINK_OTHER_FOOD_AND_DRINK"; 2]);
     let id = rows(&world, &robin).await[0].id;
-    corrections::correct(&world.app, &robin.caller, vec![id], of("MEDICAL_VETERINARY_SERVICES"))
-        .await
-        .unwrap();
+    corrections::correct(
+        &world.app,
+        &robin.caller,
+        vec![id],
+        categorized("MEDICAL_VETERINARY_SERVICES"),
+    )
+    .await
+    .unwrap();
     robin.import(all()).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let expected = ["FOOD_AND_DRINK_OTHER_FOOD_AND_DRINK", "MEDICAL_VETERINARY_SERVICES"];
-    assert_eq!(categories().await, expected, "a sync does not overrule the person");
+    assert_eq!(categories().await, expected, "a sync does not override the correction");
     rules::delete(&world.app, &robin.caller, rule).await.unwrap();
     corrections::undo(&world.app, &robin.caller, id).await.unwrap();
-    settle(&world).await;
-    assert_eq!(categories().await, tables, "what was taken back is as it was");
+    recompute_all(&world).await;
+    assert_eq!(categories().await, tables, "undoing restores the previous categories");
 }
 
 #[tokio::test]
-async fn a_name_and_a_category_are_corrected_each_by_itself() {
+async fn a_name_and_a_category_can_be_corrected_separately() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     robin
@@ -90,17 +95,22 @@ async fn a_name_and_a_category_are_corrected_each_by_itself() {
     corrections::correct(&world.app, &robin.caller, vec![id], named("The corner shop"))
         .await
         .unwrap();
-    corrections::correct(&world.app, &robin.caller, vec![id], of("FOOD_AND_DRINK_GROCERIES"))
-        .await
-        .unwrap();
-    settle(&world).await;
+    corrections::correct(
+        &world.app,
+        &robin.caller,
+        vec![id],
+        categorized("FOOD_AND_DRINK_GROCERIES"),
+    )
+    .await
+    .unwrap();
+    recompute_all(&world).await;
     let row = &rows(&world, &robin).await[0];
     assert_eq!(row.counterparty.as_deref(), Some("The corner shop"));
     assert_eq!(row.category, Category::parse("FOOD_AND_DRINK_GROCERIES"));
 }
 
 #[tokio::test]
-async fn words_that_say_nothing_or_too_much_are_refused() {
+async fn empty_and_invalid_corrections_are_refused() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let kim = world.person("kim@example.com").await;
@@ -108,14 +118,15 @@ async fn words_that_say_nothing_or_too_much_are_refused() {
         .import(statement([checking("Everyday").with(txn("2026-03-02", -900, "X").id("x"))]))
         .await;
     let id = rows(&world, &robin).await[0].id;
-    let fix =
-        async |ids: Vec<_>, word| corrections::correct(&world.app, &robin.caller, ids, word).await;
-    assert_eq!(param(fix(vec![id], Override::default()).await), "category");
-    assert_eq!(param(fix(vec![id], named(" ")).await), "counterparty_name");
-    assert_eq!(param(fix(vec![id], named("a\nb")).await), "counterparty_name");
-    assert_eq!(param(fix(vec![id], named(&"x".repeat(81))).await), "counterparty_name");
-    assert_eq!(param(fix(vec![], named("A")).await), "transaction_ids");
-    assert_eq!(param(fix(vec![id; 101], named("A")).await), "transaction_ids");
+    let correct = async |ids: Vec<_>, correction| {
+        corrections::correct(&world.app, &robin.caller, ids, correction).await
+    };
+    assert_eq!(param(correct(vec![id], Override::default()).await), "category");
+    assert_eq!(param(correct(vec![id], named(" ")).await), "counterparty_name");
+    assert_eq!(param(correct(vec![id], named("a\nb")).await), "counterparty_name");
+    assert_eq!(param(correct(vec![id], named(&"x".repeat(81))).await), "counterparty_name");
+    assert_eq!(param(correct(vec![], named("A")).await), "transaction_ids");
+    assert_eq!(param(correct(vec![id; 101], named("A")).await), "transaction_ids");
     is_not_found(corrections::correct(&world.app, &kim.caller, vec![id], named("A")).await);
     is_not_found(corrections::undo(&world.app, &robin.caller, id).await);
     let rule = NewRule { sets: named("A"), ..NewRule::default() };
@@ -123,21 +134,25 @@ async fn words_that_say_nothing_or_too_much_are_refused() {
 }
 
 #[tokio::test]
-async fn a_correction_shows_at_once_is_told_and_is_in_the_audit_trail() {
+async fn a_correction_applies_immediately_sends_an_event_and_is_audited() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     robin
         .import(statement([checking("Everyday").with(txn("2026-03-02", -4_210, "KROGER #339"))]))
         .await;
-    settle(&world).await;
-    let before = told(&world, &robin, "transaction.updated").await;
+    recompute_all(&world).await;
+    let before = count_events(&world, &robin, "transaction.updated").await;
     let id = rows(&world, &robin).await[0].id;
-    let vet = of("MEDICAL_VETERINARY_SERVICES");
+    let vet = categorized("MEDICAL_VETERINARY_SERVICES");
     corrections::correct(&world.app, &robin.caller, vec![id], vet.clone()).await.unwrap();
     assert_eq!(rows(&world, &robin).await[0].category, vet.category);
-    assert_eq!(told(&world, &robin, "transaction.updated").await, before + 1);
-    settle(&world).await;
-    assert_eq!(told(&world, &robin, "transaction.updated").await, before + 1, "told only once");
+    assert_eq!(count_events(&world, &robin, "transaction.updated").await, before + 1);
+    recompute_all(&world).await;
+    assert_eq!(
+        count_events(&world, &robin, "transaction.updated").await,
+        before + 1,
+        "only one event is sent"
+    );
     corrections::undo(&world.app, &robin.caller, id).await.unwrap();
     let groceries = Category::parse("FOOD_AND_DRINK_GROCERIES");
     assert_eq!(rows(&world, &robin).await[0].category, groceries);
@@ -149,26 +164,28 @@ async fn a_correction_shows_at_once_is_told_and_is_in_the_audit_trail() {
 }
 
 #[tokio::test]
-async fn always_makes_one_rule_that_takes_the_place_of_the_one_before() {
+async fn correcting_always_creates_one_rule_that_replaces_the_one_before() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let bought = |on: &str, id: &str| txn(on, -4_210, "KROGER #339").id(id);
     let everyday =
         checking("Everyday").with(bought("2026-03-02", "a")).with(bought("2025-03-02", "b"));
     robin.import(statement([everyday])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let all = rows(&world, &robin).await;
     for code in ["MEDICAL_DENTAL_CARE", "MEDICAL_VETERINARY_SERVICES"] {
-        corrections::correct_always(&world.app, &robin.caller, all[0].id, of(code)).await.unwrap();
+        corrections::correct_always(&world.app, &robin.caller, all[0].id, categorized(code))
+            .await
+            .unwrap();
     }
     let vet = Category::parse("MEDICAL_VETERINARY_SERVICES");
-    assert_eq!(rows(&world, &robin).await[0].category, vet, "at once");
-    settle(&world).await;
-    assert_eq!(rows(&world, &robin).await[1].category, vet, "and the older one by the rule");
+    assert_eq!(rows(&world, &robin).await[0].category, vet, "the corrected one, immediately");
+    recompute_all(&world).await;
+    assert_eq!(rows(&world, &robin).await[1].category, vet, "the older one, by the rule");
     let kept = rules::list(&world.app, &robin.caller).await.unwrap();
     assert_eq!(kept.len(), 1);
     assert_eq!((kept[0].merchant.as_deref(), kept[0].category), (Some("Kroger"), vet));
-    // A name alone does not take the place of a category.
+    // A rule for the name does not replace a rule for the category.
     corrections::correct_always(&world.app, &robin.caller, all[0].id, named("Corner"))
         .await
         .unwrap();
@@ -183,12 +200,12 @@ async fn always_makes_one_rule_that_takes_the_place_of_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_text_that_names_nobody_makes_no_rule() {
+async fn no_rule_is_created_from_a_text_without_a_name() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     robin.import(statement([checking("Everyday").with(txn("2026-03-02", -4_210, "--"))])).await;
     let id = rows(&world, &robin).await[0].id;
     let refused = corrections::correct_always(&world.app, &robin.caller, id, named("Corner")).await;
     assert_eq!(param(refused), "always");
-    assert_eq!(rows(&world, &robin).await[0].counterparty, None, "nothing of it was kept");
+    assert_eq!(rows(&world, &robin).await[0].counterparty, None, "nothing was stored");
 }

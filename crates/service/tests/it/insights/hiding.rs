@@ -1,4 +1,4 @@
-//! Rules that hide: nothing shows what is hidden but the balances, and showing it again brings all of it back.
+//! Rules that hide transactions: only balances still include them, and deleting the rule restores everything.
 
 use base::AccountId;
 use service::classify::overrides::Override;
@@ -13,7 +13,7 @@ use service::platform::health;
 use testkit::draft::{Account, account, checking, statement, txn};
 use testkit::{Person, World};
 
-use super::{monthly, settle, told};
+use super::{count_events, monthly, recompute_all};
 use crate::listed;
 
 fn everyday() -> Account {
@@ -31,7 +31,7 @@ async fn household(world: &World) -> Person {
         .balance("2026-03-10T08:00:00Z", 50_000)
         .with(txn("2026-03-03", 50_000, "TRANSFER FROM CHECKING").id("moved"));
     robin.import(statement([everyday(), savings])).await;
-    settle(world).await;
+    recompute_all(world).await;
     robin
 }
 
@@ -39,18 +39,18 @@ fn hide(like: &str) -> NewRule {
     NewRule { like: Some(like.to_owned()), hides: true, ..NewRule::default() }
 }
 
-/// Everything that speaks of balances.
+/// Everything that shows balances.
 async fn balances_of(world: &World, robin: &Person) -> Vec<String> {
     let (app, caller) = (&world.app, &robin.caller);
     let series = net_worth::series(app, caller, Span::Year).await.unwrap();
-    let mut told = vec![format!("{series:?}")];
+    let mut shown = vec![format!("{series:?}")];
     for name in ["Everyday", "Rainy day"] {
         let id: AccountId = robin.account(name).await;
         let account = accounts::get(app, caller, id).await.unwrap();
         let chart = balances::chart(app, caller, &account, Span::Year).await.unwrap();
-        told.push(format!("{:?} {chart:?}", account.balance_current_minor));
+        shown.push(format!("{:?} {chart:?}", account.balance_current_minor));
     }
-    told
+    shown
 }
 
 async fn texts(world: &World, robin: &Person, filter: Filter) -> Vec<String> {
@@ -71,7 +71,7 @@ async fn streams(world: &World, robin: &Person) -> Vec<String> {
     names
 }
 
-/// The tables that say what was bought and what follows from it, but for when that was worked out.
+/// The rows of accounts, balances, transactions and transfers, without update times.
 async fn figures(world: &World) -> Vec<String> {
     let stored = world.stored().await;
     let tables = ["accounts", "balances", "transactions", "transfers"];
@@ -83,7 +83,7 @@ async fn figures(world: &World) -> Vec<String> {
     rows.map(lasting).collect()
 }
 
-async fn is_counted(world: &World, robin: &Person) {
+async fn assert_counts_match(world: &World, robin: &Person) {
     let (rows, end) =
         listed::first_page(&world.app, &robin.caller, &Filter::default()).await.unwrap();
     assert_eq!(end.total_count, Some(rows.len() as i64));
@@ -91,7 +91,7 @@ async fn is_counted(world: &World, robin: &Person) {
 }
 
 #[tokio::test]
-async fn hiding_changes_no_balance_and_showing_brings_everything_back_exactly() {
+async fn hiding_changes_no_balance_and_deleting_the_rule_restores_everything() {
     let world = World::new().await;
     let robin = household(&world).await;
     let (app, caller) = (&world.app, &robin.caller);
@@ -102,7 +102,7 @@ async fn hiding_changes_no_balance_and_showing_brings_everything_back_exactly() 
     for like in ["NETFLIX.COM", "ACME PAYROLL", "TRANSFER FROM CHECKING"] {
         world.advance_seconds(60);
         let rule = rules::create(app, caller, hide(like)).await.unwrap();
-        settle(&world).await;
+        recompute_all(&world).await;
         assert_eq!(balances_of(&world, &robin).await, balances, "{like}");
         let seen = texts(&world, &robin, Filter::default()).await;
         let pending = usize::from(like.starts_with("NETFLIX"));
@@ -113,31 +113,31 @@ async fn hiding_changes_no_balance_and_showing_brings_everything_back_exactly() 
         let q = Some(like.to_lowercase());
         let found = texts(&world, &robin, Filter { q, ..Filter::default() }).await;
         assert_eq!(found.len(), pending);
-        is_counted(&world, &robin).await;
-        // The other leg of a move is still no income and no spending.
-        let is_move = like.starts_with("TRANSFER");
-        assert_eq!(spent_minor(&world, &robin).await == spent, is_move, "{like}");
-        assert_eq!(streams(&world, &robin).await == streams_before, is_move, "{like}");
+        assert_counts_match(&world, &robin).await;
+        // The other leg of a transfer is still neither income nor spending.
+        let is_transfer = like.starts_with("TRANSFER");
+        assert_eq!(spent_minor(&world, &robin).await == spent, is_transfer, "{like}");
+        assert_eq!(streams(&world, &robin).await == streams_before, is_transfer, "{like}");
         world.advance_seconds(60);
         rules::delete(app, caller, rule).await.unwrap();
-        settle(&world).await;
+        recompute_all(&world).await;
         assert_eq!(figures(&world).await, before, "{like}");
         assert_eq!(streams(&world, &robin).await, streams_before, "{like}");
         assert_eq!(spent_minor(&world, &robin).await, spent, "{like}");
-        is_counted(&world, &robin).await;
+        assert_counts_match(&world, &robin).await;
     }
 }
 
 #[tokio::test]
-async fn what_comes_in_is_hidden_at_once_and_once_however_often_it_comes() {
+async fn imported_transactions_are_hidden_immediately_and_only_once() {
     let world = World::new().await;
     let robin = household(&world).await;
     let (app, caller) = (&world.app, &robin.caller);
     rules::create(app, caller, hide("NETFLIX.COM")).await.unwrap();
-    settle(&world).await;
+    recompute_all(&world).await;
     let hidden = Filter { hidden: true, ..Filter::default() };
     assert_eq!(texts(&world, &robin, hidden.clone()).await.len(), 12);
-    let created = told(&world, &robin, "transaction.created").await;
+    let created = count_events(&world, &robin, "transaction.created").await;
     let posted = || {
         let mut account = everyday();
         account.transactions.retain(|it| it.external_id.as_deref() != Some("soon"));
@@ -148,55 +148,59 @@ async fn what_comes_in_is_hidden_at_once_and_once_however_often_it_comes() {
     for _ in 0..2 {
         robin.import(statement([posted()])).await;
         assert_eq!(texts(&world, &robin, hidden.clone()).await.len(), 14);
-        is_counted(&world, &robin).await;
-        settle(&world).await;
+        assert_counts_match(&world, &robin).await;
+        recompute_all(&world).await;
         assert_eq!(texts(&world, &robin, hidden.clone()).await.len(), 14);
     }
-    assert_eq!(told(&world, &robin, "transaction.created").await, created, "nobody is told of it");
-    // The page of one says by which rule.
+    assert_eq!(
+        count_events(&world, &robin, "transaction.created").await,
+        created,
+        "no event is sent"
+    );
+    // The detail of a transaction names the rule that hides it.
     let id = listed::all(app, caller, &hidden).await[0].id;
     let one = transaction_detail::get(app, caller, id).await.unwrap();
     let rule = rules::list(app, caller).await.unwrap()[0].id;
     assert_eq!((one.hidden, one.hidden_by), (true, Some(rule)));
-    // What was hidden comes back in the same place after an undo.
+    // After an undo the earlier transactions are still hidden.
     let batch = imports::list(app, caller, None, 1).await.unwrap()[0].id;
     imports::undo(app, caller, batch).await.unwrap();
-    settle(&world).await;
+    recompute_all(&world).await;
     assert_eq!(texts(&world, &robin, hidden).await.len(), 12);
-    is_counted(&world, &robin).await;
+    assert_counts_match(&world, &robin).await;
 }
 
 #[tokio::test]
-async fn an_edited_rule_says_what_it_now_says_and_nothing_of_what_it_said() {
+async fn an_edited_rule_applies_only_its_new_settings() {
     let world = World::new().await;
     let robin = household(&world).await;
     let (app, caller) = (&world.app, &robin.caller);
     let rule = rules::create(app, caller, hide("NETFLIX.COM")).await.unwrap();
-    settle(&world).await;
-    let word = Override { counterparty: Some("Films".to_owned()), category: None };
-    let edit = RuleEdit { sets: word.clone(), ..RuleEdit::default() };
+    recompute_all(&world).await;
+    let correction = Override { counterparty: Some("Films".to_owned()), category: None };
+    let edit = RuleEdit { sets: correction.clone(), ..RuleEdit::default() };
     rules::update(app, caller, rule, edit.clone()).await.unwrap();
-    settle(&world).await;
+    recompute_all(&world).await;
     assert_eq!(texts(&world, &robin, Filter { hidden: true, ..Filter::default() }).await.len(), 0);
     let rows = listed::all(app, caller, &Filter::default()).await;
     assert_eq!(rows.iter().filter(|it| it.counterparty.as_deref() == Some("Films")).count(), 13);
-    is_counted(&world, &robin).await;
-    // A rule that hides nothing does not take the place of one that hides.
+    assert_counts_match(&world, &robin).await;
+    // A rule that hides nothing does not replace one that hides.
     let hiding = rules::create(app, caller, hide("ACME PAYROLL")).await.unwrap();
     let like = Some("ACME PAYROLL".to_owned());
-    let named = NewRule { like, sets: word.clone(), ..NewRule::default() };
+    let named = NewRule { like, sets: correction.clone(), ..NewRule::default() };
     rules::create(app, caller, named.clone()).await.unwrap();
     let count = async || rules::list(app, caller).await.unwrap().len();
     assert_eq!(count().await, 3);
     rules::create(app, caller, NewRule { hides: true, ..named }).await.unwrap();
-    assert_eq!(count().await, 2, "but one that says all of it does");
+    assert_eq!(count().await, 2, "a rule that sets both replaces both");
     crate::is_not_found(rules::delete(app, caller, hiding).await);
     let kept = rules::list(app, caller).await.unwrap().remove(1);
     assert_eq!((kept.id, kept.hides, kept.merchant.as_deref()), (rule, false, Some("Netflix")));
     let trail = service::platform::audit::list(app, caller, None, 10).await.unwrap();
     let changed = trail.iter().find(|it| it.action == "rule.update").unwrap();
     assert_eq!(changed.details, "Changed a rule: Netflix is Films");
-    // It must say something, about accounts that are the person's.
+    // A rule must set something, and its account must be the person's.
     let kim = world.person("kim@example.com").await;
     crate::is_not_found(rules::update(app, &kim.caller, rule, edit.clone()).await);
     crate::is_not_found(rules::apply_to_past(app, &kim.caller, rule).await);

@@ -1,4 +1,4 @@
-//! Income: adds up to the cent, and a key that sees some accounts learns of these only.
+//! The income analysis: adds up to the cent, and covers only the accounts of a limited key.
 
 use serde_json::Value;
 use service::access::keys::NewKey;
@@ -7,21 +7,21 @@ use service::{App, Caller};
 use testkit::draft::{account, checking, statement, txn};
 use testkit::{World, new_key};
 
-use super::{every, monthly, settle, told};
+use super::{count_events, every, monthly, recompute_all};
 
 async fn get(app: &App, caller: &Caller) -> Value {
     let analysis = income::get(app, caller).await.unwrap();
     serde_json::from_str(&serde_json::to_string(&analysis).unwrap()).unwrap()
 }
 
-/// Hundredths, from the exact text.
+/// Cents, parsed from the exact text.
 fn cents(value: &Value) -> i64 {
     let text = value.to_string();
     base::Money::parse(&text, base::Currency::USD).unwrap().minor()
 }
 
 #[tokio::test]
-async fn blocks_add_up_to_the_cent_and_months_with_three_paydays_are_no_better() {
+async fn blocks_add_up_to_the_cent_and_a_third_payday_in_a_month_does_not_raise_the_income() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let pay = every(14, "2026-03-06", 27, 185_000, "ACME CORP PAYROLL PPD ID: 9111111101");
@@ -29,7 +29,7 @@ async fn blocks_add_up_to_the_cent_and_months_with_three_paydays_are_no_better()
     let food = every(7, "2026-03-07", 52, -8_133, "KROGER #339 INDIANAPOLIS IN");
     let everyday = checking("Everyday").with_all(pay).with_all(rent).with_all(food);
     robin.import(statement([everyday])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let income = get(&world.app, &robin.caller).await;
     assert_eq!(cents(&income["monthly_income"]), 402_210, "{income}");
     assert_eq!(cents(&income["variability"]["range"]), 0);
@@ -43,39 +43,39 @@ async fn blocks_add_up_to_the_cent_and_months_with_three_paydays_are_no_better()
         assert_eq!(sum, cents(&income[block]["amount"]), "{block}");
     }
     assert_eq!(cents(&income["expenses"]["breakdown"]["rent_and_utilities"]["amount"]), 120_000);
-    assert_eq!(told(&world, &robin, "income.updated").await, 1);
+    assert_eq!(count_events(&world, &robin, "income.updated").await, 1);
 }
 
 #[tokio::test]
-async fn the_moment_of_the_analysis_moves_only_when_the_analysis_does() {
+async fn the_time_of_the_analysis_changes_only_with_the_analysis() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let pay = every(14, "2026-03-06", 20, 185_000, "ACME CORP PAYROLL PPD ID: 9111111101");
     robin.import(statement([checking("Everyday").with_all(pay)])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let before = get(&world.app, &robin.caller).await;
     world.advance_seconds(60);
     service::platform::dirty_queue::request_recompute(&world.app, robin.user.id).await.unwrap();
-    settle(&world).await;
+    recompute_all(&world).await;
     assert_eq!(get(&world.app, &robin.caller).await, before);
-    // Spent in a month that is looked at.
+    // Spending in a month of the window.
     let spent = txn("2026-02-11", -1_200, "KROGER #339").id("late");
     robin.import(statement([checking("Everyday").with(spent)])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let after = get(&world.app, &robin.caller).await;
     assert_ne!(after["generated_at"], before["generated_at"]);
-    assert_eq!(told(&world, &robin, "income.updated").await, 2);
+    assert_eq!(count_events(&world, &robin, "income.updated").await, 2);
 }
 
 #[tokio::test]
-async fn a_key_for_some_accounts_gets_the_analysis_of_these() {
+async fn a_limited_key_gets_the_analysis_of_its_accounts() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let pay = every(14, "2026-03-06", 27, 185_000, "ACME CORP PAYROLL PPD ID: 9111111101");
     let rent = monthly("2026-03-02", 13, -120_000, "OAK STREET APARTMENTS RENT");
     let accounts = [checking("Pay").with_all(pay), checking("Bills").with_all(rent)];
     robin.import(statement(accounts)).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let all = get(&world.app, &robin.caller).await;
     let only = vec![robin.account("Bills").await];
     let key = robin.key(NewKey { accounts: Some(only), ..new_key() }).await;
@@ -83,22 +83,22 @@ async fn a_key_for_some_accounts_gets_the_analysis_of_these() {
     assert_eq!(cents(&all["monthly_income"]), 402_210);
     assert_eq!(cents(&some["monthly_income"]), 0);
     assert_eq!(some["expenses"]["amount"], all["expenses"]["amount"]);
-    assert_eq!(cents(&some["expenses"]["percent"]), 0, "there is no income to be a part of");
+    assert_eq!(cents(&some["expenses"]["percent"]), 0, "the percentage is zero without income");
 }
 
-/// What is kept was drawn from packed months, and what such a key gets from the transactions themselves.
+/// The stored analysis is computed from packed months, and the one for such a key from the transactions themselves.
 #[tokio::test]
-async fn a_key_for_all_accounts_by_name_gets_what_is_kept_for_the_person() {
+async fn a_key_limited_to_all_accounts_gets_the_same_analysis_as_the_person() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let pay = every(14, "2026-03-06", 40, 185_000, "ACME CORP PAYROLL PPD ID: 9111111101");
     let food = every(3, "2026-03-07", 200, -8_133, "KROGER #339 INDIANAPOLIS IN");
     let saved = monthly("2026-03-03", 12, -30_000, "ONLINE TRANSFER TO SAVINGS");
-    let kept = monthly("2026-03-03", 12, 30_000, "TRANSFER FROM CHECKING");
+    let stored = monthly("2026-03-03", 12, 30_000, "TRANSFER FROM CHECKING");
     let savings = |it| account(it, base::draft::AccountKind::Depository, "savings");
     let everyday = checking("Everyday").with_all(pay).with_all(food).with_all(saved);
-    robin.import(statement([everyday, savings("Rainy day").with_all(kept)])).await;
-    settle(&world).await;
+    robin.import(statement([everyday, savings("Rainy day").with_all(stored)])).await;
+    recompute_all(&world).await;
     let refund = txn("2025-11-20", 4_000, "REFUND KROGER #339").id("late");
     let steps = [
         checking("Everyday").with(refund),
@@ -109,13 +109,13 @@ async fn a_key_for_all_accounts_by_name_gets_what_is_kept_for_the_person() {
     let key = robin.key(NewKey { accounts: Some(only), ..new_key() }).await;
     for step in steps {
         robin.import(statement([step, savings("Rainy day")])).await;
-        settle(&world).await;
-        let mut kept = get(&world.app, &robin.caller).await;
-        let mut drawn = get(&world.app, &key.caller).await;
-        for analysis in [&mut kept, &mut drawn] {
+        recompute_all(&world).await;
+        let mut stored = get(&world.app, &robin.caller).await;
+        let mut computed = get(&world.app, &key.caller).await;
+        for analysis in [&mut stored, &mut computed] {
             analysis.as_object_mut().unwrap().remove("generated_at");
         }
-        assert_eq!(kept, drawn);
+        assert_eq!(stored, computed);
     }
 }
 

@@ -1,11 +1,11 @@
-//! What follows from the data: worked out by steps, told when it changed, and the same whichever way it was reached.
+//! Insights: computed in the background, announced by events when they change, and independent of the order of imports.
 
 mod benefits;
 mod corrections;
 mod hiding;
 mod income;
+mod recompute;
 mod recurring;
-mod renewal;
 mod rule_matches;
 mod scores;
 mod summary;
@@ -17,13 +17,13 @@ use service::insights;
 use testkit::draft::{Txn, txn};
 use testkit::{Person, World};
 
-/// Does all the work there is.
-async fn settle(world: &World) {
+/// Computes everything that is queued.
+async fn recompute_all(world: &World) {
     insights::pipeline::run_all(&world.app).await.unwrap();
 }
 
-/// How often an event of that type was told.
-async fn told(world: &World, person: &Person, event_type: &str) -> usize {
+/// The number of events of that type.
+async fn count_events(world: &World, person: &Person, event_type: &str) -> usize {
     let events = outbox::list(&world.app.db, person.user.id, None, 10_000).await.unwrap();
     events.iter().filter(|it| it.event_type == event_type).count()
 }
@@ -32,12 +32,13 @@ fn day(text: &str) -> Date {
     text.parse().unwrap()
 }
 
-/// The same amount on the same day of many months, the last one in the month of `last`.
+/// Transactions of the same amount on the same day of many months, the last one in the month of `last`.
 fn monthly(last: &str, count: i64, minor: i64, description: &str) -> Vec<Txn> {
     let last = day(last);
-    let place = i64::from(last.year()) * 12 + i64::from(last.month()) - 1;
+    let last_month = i64::from(last.year()) * 12 + i64::from(last.month()) - 1;
     let of_month = |it: i64| {
-        let (year, month) = ((place - it).div_euclid(12), (place - it).rem_euclid(12) + 1);
+        let (year, month) =
+            ((last_month - it).div_euclid(12), (last_month - it).rem_euclid(12) + 1);
         format!("{year:04}-{month:02}-{:02}", last.day())
     };
     (0..count)
@@ -48,7 +49,7 @@ fn monthly(last: &str, count: i64, minor: i64, description: &str) -> Vec<Txn> {
         .collect()
 }
 
-/// Every so many days, the last one on `last`.
+/// Transactions every `days` days, the last one on `last`.
 fn every(days: i64, last: &str, count: i64, minor: i64, description: &str) -> Vec<Txn> {
     let last = days_from_date(day(last));
     (0..count)

@@ -1,4 +1,4 @@
-//! Scores: ready when there is enough, one a day, told when they change.
+//! Scores: available with enough data, observed once a day, and announced when they change.
 
 use service::access::keys::NewKey;
 use service::insights::scores;
@@ -7,7 +7,7 @@ use testkit::draft::{Account, checking, statement, txn};
 use testkit::{World, new_key};
 use wire::v1::Code;
 
-use super::{day, every, monthly, settle, told};
+use super::{count_events, day, every, monthly, recompute_all};
 
 fn household() -> Account {
     let pay = every(14, "2026-03-06", 20, 185_000, "ACME CORP PAYROLL PPD ID: 9111111101");
@@ -23,61 +23,61 @@ fn missing(outcome: Result<scores::Observation, Error>) -> String {
 }
 
 #[tokio::test]
-async fn too_little_data_says_what_is_missing() {
+async fn with_too_little_data_the_refusal_says_what_is_missing() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
-    let said = missing(scores::get(&world.app, &robin.caller).await);
-    assert!(said.contains("import transactions to see your scores"), "{said}");
+    let message = missing(scores::get(&world.app, &robin.caller).await);
+    assert!(message.contains("import transactions to see your scores"), "{message}");
     let short = monthly("2026-03-02", 1, -120_000, "OAK STREET APARTMENTS RENT");
     robin.import(statement([checking("Everyday").with_all(short)])).await;
-    settle(&world).await;
-    let said = missing(scores::get(&world.app, &robin.caller).await);
-    assert!(said.contains("at least 60 days of history"), "{said}");
-    assert_eq!(told(&world, &robin, "score.updated").await, 0);
+    recompute_all(&world).await;
+    let message = missing(scores::get(&world.app, &robin.caller).await);
+    assert!(message.contains("at least 60 days of history"), "{message}");
+    assert_eq!(count_events(&world, &robin, "score.updated").await, 0);
 }
 
 #[tokio::test]
-async fn one_observation_is_kept_for_each_day_and_told_when_a_number_changed() {
+async fn one_observation_is_kept_for_each_day_and_a_changed_score_sends_an_event() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     robin.import(statement([household()])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let first = scores::get(&world.app, &robin.caller).await.unwrap();
     assert_eq!(first.observed_on, day("2026-03-10"));
     for number in [first.evenkeel, first.recovery, first.capacity, first.baseline] {
         assert!((0..=100).contains(&number), "{first:?}");
     }
     assert!(!first.explanation.reasons.is_empty() && !first.explanation.coverage.is_empty());
-    assert_eq!(told(&world, &robin, "score.updated").await, 1);
+    assert_eq!(count_events(&world, &robin, "score.updated").await, 1);
     world.advance_seconds(86_400);
     insights::pipeline::queue_new_day_once(&world.app).await.unwrap();
-    settle(&world).await;
+    recompute_all(&world).await;
     let history = scores::history(&world.app, &robin.caller, day("2026-03-01"), day("2026-03-31"));
     assert_eq!(history.await.unwrap().len(), 2);
-    // All the money is gone, and so is the way back up.
+    // Nearly all of the money is spent.
     let poor = household()
         .with(txn("2026-03-11", -290_000, "CASHIERS CHECK").id("gone"))
         .balance("2026-03-11T08:00:00Z", 10_000);
     robin.import(statement([poor])).await;
-    settle(&world).await;
-    let before = told(&world, &robin, "score.updated").await;
+    recompute_all(&world).await;
+    let before = count_events(&world, &robin, "score.updated").await;
     world.advance_seconds(20 * 86_400);
     insights::pipeline::queue_new_day_once(&world.app).await.unwrap();
-    settle(&world).await;
+    recompute_all(&world).await;
     let later = scores::get(&world.app, &robin.caller).await.unwrap();
     assert!(later.recovery < first.recovery, "{later:?}");
-    assert!(told(&world, &robin, "score.updated").await > before);
+    assert!(count_events(&world, &robin, "score.updated").await > before);
 }
 
 #[tokio::test]
-async fn a_key_for_some_accounts_gets_the_scores_of_these() {
+async fn a_limited_key_gets_the_scores_of_its_accounts() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let rich = checking("Rich")
         .past_balance("2026-01-01", 90_000_000)
         .balance("2026-03-10T08:00:00Z", 90_000_000);
     robin.import(statement([household(), rich])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let all = scores::get(&world.app, &robin.caller).await.unwrap();
     let only = vec![robin.account("Everyday").await];
     let key = robin.key(NewKey { accounts: Some(only), ..new_key() }).await;

@@ -1,4 +1,4 @@
-//! The household at a glance.
+//! The summary: net worth, cash flow, recurring payments, goals and accounts.
 
 use base::draft::AccountKind;
 use service::access::keys::NewKey;
@@ -8,10 +8,10 @@ use testkit::draft::{account, card, checking, rate, statement, txn};
 use testkit::{World, new_key};
 use wire::v1::Scope;
 
-use super::{day, every, monthly, settle};
+use super::{day, every, monthly, recompute_all};
 
 #[tokio::test]
-async fn worth_counts_what_is_owned_and_owed_in_the_base_currency() {
+async fn net_worth_is_assets_minus_liabilities_in_the_base_currency() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let as_of = "2026-03-10T08:00:00Z";
@@ -29,7 +29,7 @@ async fn worth_counts_what_is_owned_and_owed_in_the_base_currency() {
     robin.import(all).await;
     let hidden = robin.account("Hidden").await;
     accounts::set_hidden(&world.app, &robin.caller, hidden, true).await.unwrap();
-    settle(&world).await;
+    recompute_all(&world).await;
     let found = summary::get(&world.app, &robin.caller).await.unwrap();
     // 1,000.00 and 100.00 euros at 1.1, against 300.00 and 5,000.00.
     assert_eq!(found.total_assets.as_str(), "1110.00");
@@ -53,7 +53,7 @@ async fn worth_counts_what_is_owned_and_owed_in_the_base_currency() {
 }
 
 #[tokio::test]
-async fn flow_leaves_moves_aside_and_the_next_bill_is_named() {
+async fn cash_flow_excludes_transfers_and_the_next_bill_is_shown() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let pay = every(14, "2026-03-06", 20, 185_000, "ACME CORP PAYROLL PPD ID: 9111111101");
@@ -63,7 +63,7 @@ async fn flow_leaves_moves_aside_and_the_next_bill_is_named() {
     let everyday = checking("Everyday").with_all(pay).with_all(rent).with(out);
     let savings = account("Rainy day", AccountKind::Depository, "savings").with(into);
     robin.import(statement([everyday, savings])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let found = summary::get(&world.app, &robin.caller).await.unwrap();
     let flow = &found.cash_flow;
     assert_eq!((flow.window.start.0, flow.window.end.0), (day("2026-02-09"), day("2026-03-10")));
@@ -75,13 +75,13 @@ async fn flow_leaves_moves_aside_and_the_next_bill_is_named() {
 }
 
 #[tokio::test]
-async fn a_key_needs_the_right_to_every_part_and_learns_of_its_accounts_only() {
+async fn a_key_needs_the_scope_of_every_part_and_sees_its_accounts_only() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let as_of = "2026-03-10T08:00:00Z";
     let accounts = [checking("A").balance(as_of, 100), checking("B").balance(as_of, 1_000)];
     robin.import(statement(accounts)).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let scopes: Scopes = Scope::ALL.into_iter().filter(|it| *it != Scope::GoalsRead).collect();
     let key = robin.key(NewKey { scopes, ..new_key() }).await;
     let refused = summary::get(&world.app, &key.caller).await;
@@ -93,7 +93,7 @@ async fn a_key_needs_the_right_to_every_part_and_learns_of_its_accounts_only() {
 }
 
 #[tokio::test]
-async fn what_lies_hidden_counts_towards_a_goal_but_not_in_the_summary() {
+async fn a_hidden_account_counts_towards_its_goal_but_not_in_the_summary() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let as_of = "2026-03-10T08:00:00Z";

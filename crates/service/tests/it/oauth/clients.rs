@@ -5,14 +5,14 @@ use service::{App, Error};
 use sha2::{Digest as _, Sha256};
 use testkit::{World, hex};
 
-use super::{Scene, new_client, refusal};
+use super::{OAuthFixture, new_client, refusal};
 
 fn claim(id: &str, secret: Option<&str>) -> ClientCredentials {
     ClientCredentials { id: Some(id.to_owned()), secret: secret.map(str::to_owned) }
 }
 
 #[tokio::test]
-async fn public_clients_that_say_the_same_are_the_same_and_others_are_not() {
+async fn public_clients_with_equal_metadata_are_registered_once() {
     let world = World::new().await;
     let app = &world.app;
     let (first, secret) = clients::register(app, new_client("Lens")).await.unwrap();
@@ -30,7 +30,7 @@ async fn public_clients_that_say_the_same_are_the_same_and_others_are_not() {
 }
 
 #[tokio::test]
-async fn a_secret_fits_its_own_client_only_and_is_kept_as_a_hash() {
+async fn a_secret_is_valid_for_its_own_client_only_and_stored_as_a_hash() {
     let world = World::new().await;
     let app = &world.app;
     let confidential = NewClient { auth_method: Some(AuthMethod::Post), ..new_client("Lens") };
@@ -59,9 +59,9 @@ async fn a_secret_fits_its_own_client_only_and_is_kept_as_a_hash() {
         claim("", None),
         claim("app_\0", Some(&one_secret)),
     ] {
-        let said = refusal(clients::authenticate(app, &claim).await);
+        let refused = refusal(clients::authenticate(app, &claim).await);
         assert_eq!(
-            said, "invalid_client: the client is unknown, or its secret is wrong",
+            refused, "invalid_client: the client is unknown, or its secret is wrong",
             "{claim:?}"
         );
     }
@@ -72,7 +72,7 @@ async fn a_secret_fits_its_own_client_only_and_is_kept_as_a_hash() {
 }
 
 #[tokio::test]
-async fn a_client_without_a_good_place_to_answer_is_not_registered() {
+async fn a_client_without_valid_redirect_uris_is_not_registered() {
     let world = World::new().await;
     let many = vec!["https://app.example/back"; 11];
     let ten = vec!["https://app.example/back"; 10];
@@ -81,8 +81,8 @@ async fn a_client_without_a_good_place_to_answer_is_not_registered() {
         clients::register(&world.app, NewClient { redirect_uris, ..new_client("Lens") }).await
     };
     for uris in [&[][..], &many, &["http://app.example/"], &["https://a.example", "javascript:x"]] {
-        let said = refusal(register(uris).await);
-        assert!(said.starts_with("invalid_redirect_uri: "), "{uris:?} {said}");
+        let refused = refusal(register(uris).await);
+        assert!(refused.starts_with("invalid_redirect_uri: "), "{uris:?} {refused}");
     }
     assert!(world.stored().await["oauth_clients"].is_empty());
     register(&ten).await.unwrap();
@@ -91,27 +91,27 @@ async fn a_client_without_a_good_place_to_answer_is_not_registered() {
 }
 
 #[tokio::test]
-async fn a_client_that_nobody_lets_in_is_forgotten_and_one_that_is_let_in_stays() {
-    let scene = Scene::new().await;
-    let app = &scene.world.app;
+async fn a_client_that_nobody_authorized_is_deleted_after_a_day_and_an_authorized_one_stays() {
+    let fixture = OAuthFixture::new().await;
+    let app = &fixture.world.app;
     let (idle, _) = clients::register(app, new_client("Idle")).await.unwrap();
-    let mut pair = scene.pair().await;
-    scene.world.advance_seconds(86_399);
+    let mut pair = fixture.pair().await;
+    fixture.world.advance_seconds(86_399);
     service::access::oauth::forget_once(app).await.unwrap();
     assert!(clients::find(app, &idle.id.to_string()).await.unwrap().is_some());
-    scene.world.advance_seconds(1);
+    fixture.world.advance_seconds(1);
     service::access::oauth::forget_once(app).await.unwrap();
     assert!(clients::find(app, &idle.id.to_string()).await.unwrap().is_none(), "after a day");
     for _ in 0..4 {
-        scene.world.advance_seconds(25 * 86_400);
-        pair = scene.refresh(&pair.refresh).await.unwrap();
+        fixture.world.advance_seconds(25 * 86_400);
+        pair = fixture.refresh(&pair.refresh).await.unwrap();
         service::access::oauth::forget_once(app).await.unwrap();
     }
-    assert!(clients::find(app, &scene.client.id.to_string()).await.unwrap().is_some());
-    scene.enter(&pair.access).await.unwrap();
+    assert!(clients::find(app, &fixture.client.id.to_string()).await.unwrap().is_some());
+    fixture.authenticate(&pair.access).await.unwrap();
 }
 
-/// A client of its own from that address.
+/// Registers a client from an address.
 async fn register_from(app: &App, address: &str, number: usize) -> Result<Client, OAuthFailure> {
     let new = NewClient {
         registered_from: AddressGroup::parse(Some(address)),
@@ -130,37 +130,37 @@ fn is_limited<T: std::fmt::Debug>(outcome: Result<T, OAuthFailure>) -> i64 {
 }
 
 #[tokio::test]
-async fn an_address_group_has_only_so_many_clients_that_nobody_authorized() {
-    let scene = Scene::new().await;
-    let app = &scene.world.app;
+async fn unauthorized_clients_are_limited_for_each_address_group() {
+    let fixture = OAuthFixture::new().await;
+    let app = &fixture.world.app;
     let network = |host: usize| format!("2001:db8::{host:x}");
     let first = register_from(app, &network(0), 0).await.unwrap();
-    scene.world.advance_seconds(300);
+    fixture.world.advance_seconds(300);
     for number in 1..50 {
         register_from(app, &network(number), number).await.unwrap();
     }
     assert_eq!(is_limited(register_from(app, &network(50), 50).await), 300);
     register_from(app, "2001:db8:0:1::1", 50).await.unwrap();
-    // The same app again takes no second place.
+    // The same app does not count twice.
     let again = register_from(app, &network(0), 0).await.unwrap();
     assert_eq!(again.id, first.id);
-    // After ten minutes the oldest gives way, and one that a person authorized is not counted.
+    // After ten minutes the oldest is replaced, and one that a person authorized is not counted.
     let kept = super::request(app, &again).await;
-    service::access::oauth::codes::allow(app, &scene.person.caller, &kept, kept.scopes)
+    service::access::oauth::codes::allow(app, &fixture.person.caller, &kept, kept.scopes)
         .await
         .unwrap();
     register_from(app, &network(50), 50).await.unwrap();
     is_limited(register_from(app, &network(51), 51).await);
-    scene.world.advance_seconds(600);
+    fixture.world.advance_seconds(600);
     register_from(app, &network(51), 51).await.unwrap();
     assert!(clients::find(app, &first.id.to_string()).await.unwrap().is_some());
-    let mine = scene.world.stored().await["oauth_clients"].clone();
+    let mine = fixture.world.stored().await["oauth_clients"].clone();
     let of_group = mine.iter().filter(|it| it.contains("registered_from=2001:db8::/64"));
-    assert_eq!(of_group.count(), 51, "fifty that wait, and the one that was authorized");
+    assert_eq!(of_group.count(), 51, "fifty unauthorized clients and the authorized one");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn all_address_groups_together_have_only_so_many() {
+async fn unauthorized_clients_are_limited_for_all_address_groups_together() {
     let world = World::new().await;
     let apps = [world.app.clone(), world.other_process().await];
     let mut running = tokio::task::JoinSet::new();

@@ -1,4 +1,4 @@
-//! OAuth: who is let in, for how long, and what ends it.
+//! OAuth: clients, authorization requests, codes, tokens and their revocation.
 
 mod access;
 mod clients;
@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use testkit::{Person, World};
 
 pub(crate) const ISSUER: &str = "https://money.example";
-const BACK: &str = "https://app.example/back";
+const REDIRECT_URI: &str = "https://app.example/back";
 const VERIFIER: &str = "a-verifier-of-at-least-forty-three-characters";
 
 fn challenge(verifier: &str) -> String {
@@ -28,7 +28,7 @@ fn challenge(verifier: &str) -> String {
 fn new_client(name: &str) -> NewClient {
     NewClient {
         name: Some(name.to_owned()),
-        redirect_uris: vec![BACK.to_owned()],
+        redirect_uris: vec![REDIRECT_URI.to_owned()],
         auth_method: Some(AuthMethod::None),
         ..NewClient::default()
     }
@@ -38,10 +38,10 @@ async fn register(app: &App, name: &str) -> Client {
     oauth::clients::register(app, new_client(name)).await.unwrap().0
 }
 
-fn asked(client: &Client) -> AuthorizationParams {
+fn params(client: &Client) -> AuthorizationParams {
     AuthorizationParams {
         client_id: Some(client.id.to_string()),
-        redirect_uri: Some(BACK.to_owned()),
+        redirect_uri: Some(REDIRECT_URI.to_owned()),
         response_type: Some("code".to_owned()),
         code_challenge: Some(challenge(VERIFIER)),
         code_challenge_method: Some("S256".to_owned()),
@@ -50,30 +50,30 @@ fn asked(client: &Client) -> AuthorizationParams {
 }
 
 async fn request(app: &App, client: &Client) -> AuthorizationRequest {
-    oauth::requests::check(app, ISSUER, asked(client)).await.unwrap()
+    oauth::requests::check(app, ISSUER, params(client)).await.unwrap()
 }
 
-/// An app that a person has let in, with its first pair.
-pub(crate) async fn let_in(app: &App, caller: &Caller) -> TokenPair {
+/// Registers an app, authorizes it as the person, and returns its first token pair.
+pub(crate) async fn authorize_app(app: &App, caller: &Caller) -> TokenPair {
     let client = register(app, "Ledger Lens").await;
     let request = request(app, &client).await;
     let code = oauth::codes::allow(app, caller, &request, request.scopes).await.unwrap();
-    oauth::codes::exchange(app, ISSUER, &client, redemption(&code)).await.unwrap()
+    oauth::codes::exchange(app, ISSUER, &client, code_exchange(&code)).await.unwrap()
 }
 
-/// Somebody, an app, and the code that the app was answered with.
-struct Scene {
+/// A person and a registered client.
+struct OAuthFixture {
     world: World,
     person: Person,
     client: Client,
 }
 
-impl Scene {
-    async fn new() -> Scene {
+impl OAuthFixture {
+    async fn new() -> OAuthFixture {
         let world = World::new().await;
         let person = world.person("robin@example.com").await;
         let client = register(&world.app, "Ledger Lens").await;
-        Scene { world, person, client }
+        OAuthFixture { world, person, client }
     }
 
     async fn code(&self) -> String {
@@ -88,42 +88,42 @@ impl Scene {
     }
 
     async fn exchange(&self, code: &str) -> OAuthResult<TokenPair> {
-        oauth::codes::exchange(&self.world.app, ISSUER, &self.client, redemption(code)).await
+        oauth::codes::exchange(&self.world.app, ISSUER, &self.client, code_exchange(code)).await
     }
 
     async fn refresh(&self, token: &str) -> OAuthResult<TokenPair> {
-        token_pairs::refresh(&self.world.app, ISSUER, &self.client, renewal(token)).await
+        token_pairs::refresh(&self.world.app, ISSUER, &self.client, refresh_request(token)).await
     }
 
-    async fn enter(&self, token: &str) -> service::Result<Caller> {
+    async fn authenticate(&self, token: &str) -> service::Result<Caller> {
         oauth::authenticate(&self.world.app, ISSUER, token, Some("192.0.2.7")).await
     }
 
-    /// What the person's trail says, the newest first.
+    /// Actions and details of the person's audit trail, newest first. Asserts that the trail is intact.
     async fn trail(&self) -> Vec<String> {
         let entries =
             service::platform::audit::list(&self.world.app, &self.person.caller, None, 50).await;
-        let sound =
+        let verdict =
             service::platform::audit::verify(&self.world.app, &self.person.caller).await.unwrap();
-        assert!(matches!(sound, service::platform::audit::Verdict::Intact { .. }));
+        assert!(matches!(verdict, service::platform::audit::Verdict::Intact { .. }));
         entries.unwrap().into_iter().map(|it| format!("{} {}", it.action, it.details)).collect()
     }
 }
 
-fn redemption(code: &str) -> CodeExchange {
+fn code_exchange(code: &str) -> CodeExchange {
     CodeExchange {
         code: code.to_owned(),
         verifier: VERIFIER.to_owned(),
-        redirect_uri: Some(BACK.to_owned()),
+        redirect_uri: Some(REDIRECT_URI.to_owned()),
         resource: None,
     }
 }
 
-fn renewal(token: &str) -> RefreshRequest {
+fn refresh_request(token: &str) -> RefreshRequest {
     RefreshRequest { token: token.to_owned(), ..RefreshRequest::default() }
 }
 
-/// `invalid_grant: the code is unknown`
+/// The code and message of a refusal, such as `invalid_grant: the code is unknown`.
 fn refusal<T: std::fmt::Debug>(outcome: OAuthResult<T>) -> String {
     match outcome {
         Err(OAuthFailure::Refused(it)) => format!("{}: {}", it.code.as_str(), it.message),

@@ -4,15 +4,15 @@ use service::access::oauth::requests::{self, AuthorizationParams, InvalidRequest
 use testkit::World;
 use wire::v1::Scope;
 
-use super::{BACK, ISSUER, Scene, asked, new_client, scopes};
+use super::{ISSUER, OAuthFixture, REDIRECT_URI, new_client, params, scopes};
 
-/// `shown`, or `invalid_scope state`, or what was asked for.
-async fn outcome(scene: &Scene, asked: AuthorizationParams) -> String {
-    match requests::check(&scene.world.app, ISSUER, asked).await {
+/// The outcome as text: `shown` to the person, an error code and the state, or the requested scopes and resource.
+async fn outcome(fixture: &OAuthFixture, params: AuthorizationParams) -> String {
+    match requests::check(&fixture.world.app, ISSUER, params).await {
         Ok(request) => format!("{} {:?}", request.scopes.to_words(), request.resource),
         Err(InvalidRequest::Unknown(_)) => "shown".to_owned(),
         Err(InvalidRequest::Refused { redirect, state, error: refusal, .. }) => {
-            assert_eq!(redirect.as_str(), BACK);
+            assert_eq!(redirect.as_str(), REDIRECT_URI);
             format!("{} {}", refusal.code.as_str(), state.unwrap_or_default())
         }
         Err(InvalidRequest::Internal(error)) => panic!("{error}"),
@@ -20,15 +20,15 @@ async fn outcome(scene: &Scene, asked: AuthorizationParams) -> String {
 }
 
 #[tokio::test]
-async fn who_asks_and_where_to_answer_must_be_known_or_only_the_person_is_told() {
-    let scene = Scene::new().await;
-    let good = asked(&scene.client);
+async fn an_unknown_client_or_redirect_uri_is_only_shown_to_the_person() {
+    let fixture = OAuthFixture::new().await;
+    let good = params(&fixture.client);
     let with = |change: fn(&mut AuthorizationParams)| {
-        let mut asked = good.clone();
-        change(&mut asked);
-        asked
+        let mut params = good.clone();
+        change(&mut params);
+        params
     };
-    for asked in [
+    for params in [
         with(|it| it.client_id = None),
         with(|it| it.client_id = Some("app_01kny3v1m8f2x9q4t7r5c6b8de".to_owned())),
         with(|it| it.client_id = Some("nonsense".to_owned())),
@@ -42,25 +42,25 @@ async fn who_asks_and_where_to_answer_must_be_known_or_only_the_person_is_told()
         with(|it| it.repeated = Some("redirect_uri".to_owned())),
         with(|it| it.repeated = Some("client_id".to_owned())),
     ] {
-        assert_eq!(outcome(&scene, asked.clone()).await, "shown", "{asked:?}");
+        assert_eq!(outcome(&fixture, params.clone()).await, "shown", "{params:?}");
     }
     let only_one = with(|it| it.redirect_uri = None);
-    assert!(outcome(&scene, only_one.clone()).await.starts_with("accounts:read"));
-    let redirect_uris = vec![BACK.to_owned(), "https://app.example/other".to_owned()];
+    assert!(outcome(&fixture, only_one.clone()).await.starts_with("accounts:read"));
+    let redirect_uris = vec![REDIRECT_URI.to_owned(), "https://app.example/other".to_owned()];
     let two = NewClient { redirect_uris, ..new_client("Two") };
-    let (two, _) = clients::register(&scene.world.app, two).await.unwrap();
+    let (two, _) = clients::register(&fixture.world.app, two).await.unwrap();
     let either = AuthorizationParams { client_id: Some(two.id.to_string()), ..only_one };
-    assert_eq!(outcome(&scene, either).await, "shown");
+    assert_eq!(outcome(&fixture, either).await, "shown");
 }
 
 #[tokio::test]
-async fn every_other_mistake_is_told_to_the_app() {
-    let scene = Scene::new().await;
-    let good = AuthorizationParams { state: Some("s".to_owned()), ..asked(&scene.client) };
+async fn every_other_error_is_sent_to_the_app() {
+    let fixture = OAuthFixture::new().await;
+    let good = AuthorizationParams { state: Some("s".to_owned()), ..params(&fixture.client) };
     let check = async |expected: &str, change: fn(&mut AuthorizationParams)| {
-        let mut asked = good.clone();
-        change(&mut asked);
-        assert_eq!(outcome(&scene, asked.clone()).await, format!("{expected} s"), "{asked:?}");
+        let mut params = good.clone();
+        change(&mut params);
+        assert_eq!(outcome(&fixture, params.clone()).await, format!("{expected} s"), "{params:?}");
     };
     check("invalid_request", |it| it.response_type = None).await;
     check("unsupported_response_type", |it| it.response_type = Some("token".to_owned())).await;
@@ -81,30 +81,30 @@ async fn every_other_mistake_is_told_to_the_app() {
 }
 
 #[tokio::test]
-async fn what_is_asked_is_what_is_shown_and_without_a_word_it_is_reading() {
-    let scene = Scene::new().await;
-    let good = asked(&scene.client);
-    let silent = requests::check(&scene.world.app, ISSUER, good.clone()).await.unwrap();
-    assert_eq!(silent.scopes, Scopes::read_only());
+async fn the_requested_scopes_are_used_and_the_default_is_read_only() {
+    let fixture = OAuthFixture::new().await;
+    let good = params(&fixture.client);
+    let without_scope = requests::check(&fixture.world.app, ISSUER, good.clone()).await.unwrap();
+    assert_eq!(without_scope.scopes, Scopes::read_only());
     let two = AuthorizationParams {
         scope: Some(" paper:trade accounts:read ".to_owned()),
         ..good.clone()
     };
-    assert_eq!(outcome(&scene, two).await, "accounts:read paper:trade None");
+    assert_eq!(outcome(&fixture, two).await, "accounts:read paper:trade None");
     for (resource, kept) in [
         (ISSUER.to_owned(), ISSUER.to_owned()),
         (format!("{ISSUER}/"), ISSUER.to_owned()),
         (format!("{ISSUER}/v1"), format!("{ISSUER}/v1")),
         (format!("{ISSUER}/v1/"), format!("{ISSUER}/v1")),
     ] {
-        let asked = AuthorizationParams { resource: Some(resource), ..good.clone() };
-        let request = requests::check(&scene.world.app, ISSUER, asked).await.unwrap();
+        let params = AuthorizationParams { resource: Some(resource), ..good.clone() };
+        let request = requests::check(&fixture.world.app, ISSUER, params).await.unwrap();
         assert_eq!(request.resource, Some(kept));
     }
 }
 
 #[tokio::test]
-async fn everything_but_webhooks_is_offered() {
+async fn every_scope_but_webhooks_can_be_granted() {
     let _ = World::new().await;
     let all = service::access::oauth::grantable_scopes();
     for scope in Scope::ALL {

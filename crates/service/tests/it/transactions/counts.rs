@@ -1,4 +1,4 @@
-//! How many there are in all, where that is cheap to know.
+//! Total counts, where they are cheap to compute.
 
 use service::ledger::accounts;
 use service::ledger::transactions::Filter;
@@ -10,13 +10,13 @@ use super::everything;
 use crate::listed;
 
 async fn total(world: &World, person: &Person, filter: &Filter) -> Option<i64> {
-    let wanted = Page { cursor: None, limit: 1 };
-    let (_, end) = listed::page(&world.app, &person.caller, filter, wanted).await.unwrap();
+    let page = Page { cursor: None, limit: 1 };
+    let (_, end) = listed::page(&world.app, &person.caller, filter, page).await.unwrap();
     end.total_count
 }
 
 #[tokio::test]
-async fn without_filters_the_accounts_own_counters_tell() {
+async fn without_filters_the_total_is_the_sum_of_the_account_counters() {
     let world = World::new().await;
     let robin = world.someone().await;
     let some = |count: i64| (0..count).map(|it| txn("2026-03-01", -it, "T").id(&it.to_string()));
@@ -34,7 +34,7 @@ async fn without_filters_the_accounts_own_counters_tell() {
 }
 
 #[tokio::test]
-async fn with_filters_up_to_ten_thousand_are_counted_and_more_are_not() {
+async fn with_filters_up_to_ten_thousand_rows_are_counted_and_more_are_not() {
     let world = World::new().await;
     let robin = world.someone().await;
     let many = (0..10_001).map(|it| {
@@ -50,11 +50,15 @@ async fn with_filters_up_to_ten_thousand_are_counted_and_more_are_not() {
     let one = Filter { end_on: Some(day("2026-03-01")), ..everything() };
     assert_eq!(total(&world, &robin, &one).await, Some(1));
     let text = Filter { end_on: Some(day("2026-03-01")), q: Some("T".to_owned()), ..everything() };
-    assert_eq!(total(&world, &robin, &text).await, None, "text is not counted");
+    assert_eq!(
+        total(&world, &robin, &text).await,
+        None,
+        "results of a text search are not counted"
+    );
 }
 
 #[tokio::test]
-async fn a_key_counts_only_what_it_sees() {
+async fn a_key_counts_only_transactions_of_its_accounts() {
     let world = World::new().await;
     let robin = world.someone().await;
     let both = ["A", "B"].map(|name| {
@@ -72,14 +76,14 @@ async fn a_key_counts_only_what_it_sees() {
 }
 
 #[tokio::test]
-async fn later_pages_repeat_what_the_first_one_counted() {
+async fn later_pages_repeat_the_total_of_the_first() {
     let world = World::new().await;
     let robin = world.someone().await;
     let five = (0..5).map(|it| txn("2026-03-01", -it, "T"));
     robin.import(statement([checking("A").with_all(five)])).await;
-    let wanted = Page { cursor: None, limit: 2 };
-    let (_, first) = listed::page(&world.app, &robin.caller, &everything(), wanted).await.unwrap();
-    let wanted = Page { cursor: first.next_cursor.as_deref(), limit: 2 };
-    let (_, second) = listed::page(&world.app, &robin.caller, &everything(), wanted).await.unwrap();
+    let page = Page { cursor: None, limit: 2 };
+    let (_, first) = listed::page(&world.app, &robin.caller, &everything(), page).await.unwrap();
+    let page = Page { cursor: first.next_cursor.as_deref(), limit: 2 };
+    let (_, second) = listed::page(&world.app, &robin.caller, &everything(), page).await.unwrap();
     assert_eq!((first.total_count, second.total_count), (Some(5), Some(5)));
 }

@@ -1,4 +1,4 @@
-//! A cursor is good for its own list, its own person and a day.
+//! A cursor is valid for its own list, its own person and one day.
 
 use service::ledger::transactions::Filter;
 use service::platform::cursors::{CursorScope, Page};
@@ -17,51 +17,51 @@ async fn household(world: &World) -> Person {
 }
 
 async fn first_cursor(world: &World, person: &Person, filter: &Filter) -> String {
-    let wanted = Page { cursor: None, limit: 3 };
-    let (_, end) = listed::page(&world.app, &person.caller, filter, wanted).await.unwrap();
+    let page = Page { cursor: None, limit: 3 };
+    let (_, end) = listed::page(&world.app, &person.caller, filter, page).await.unwrap();
     end.next_cursor.unwrap()
 }
 
-async fn refused(world: &World, person: &Person, filter: &Filter, cursor: &str) {
-    let wanted = Page { cursor: Some(cursor), limit: 3 };
-    let outcome = listed::page(&world.app, &person.caller, filter, wanted).await;
+async fn assert_refused(world: &World, person: &Person, filter: &Filter, cursor: &str) {
+    let page = Page { cursor: Some(cursor), limit: 3 };
+    let outcome = listed::page(&world.app, &person.caller, filter, page).await;
     assert_eq!(param(outcome), "cursor", "{cursor}");
 }
 
 #[tokio::test]
-async fn what_is_no_cursor_of_ours_is_refused() {
+async fn an_invalid_or_modified_cursor_is_refused() {
     let world = World::new().await;
     let robin = household(&world).await;
     let good = first_cursor(&world, &robin, &everything()).await;
     let long = "A".repeat(100_000);
     for bad in ["", "x", "====", "é", " ", &good[1..], &format!("{good}A"), &long, "null"] {
-        refused(&world, &robin, &everything(), bad).await;
+        assert_refused(&world, &robin, &everything(), bad).await;
     }
     for at in 0..good.len() {
         let mut bytes = good.clone().into_bytes();
         bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
-        refused(&world, &robin, &everything(), &String::from_utf8(bytes).unwrap()).await;
+        assert_refused(&world, &robin, &everything(), &String::from_utf8(bytes).unwrap()).await;
     }
 }
 
 #[tokio::test]
-async fn a_cursor_lives_a_day_and_not_a_second_longer() {
+async fn a_cursor_expires_after_exactly_a_day() {
     let world = World::new().await;
     let robin = household(&world).await;
     let cursor = first_cursor(&world, &robin, &everything()).await;
     world.advance_seconds(24 * 3600 - 1);
-    let wanted = Page { cursor: Some(&cursor), limit: 3 };
-    listed::page(&world.app, &robin.caller, &everything(), wanted).await.unwrap();
+    let page = Page { cursor: Some(&cursor), limit: 3 };
+    listed::page(&world.app, &robin.caller, &everything(), page).await.unwrap();
     world.advance_seconds(1);
-    refused(&world, &robin, &everything(), &cursor).await;
+    assert_refused(&world, &robin, &everything(), &cursor).await;
 }
 
 #[tokio::test]
-async fn a_cursor_is_worthless_to_another_person_and_for_other_filters() {
+async fn a_cursor_is_refused_for_another_person_and_for_other_filters() {
     let world = World::new().await;
     let (robin, kim) = (household(&world).await, household(&world).await);
     let cursor = first_cursor(&world, &robin, &everything()).await;
-    refused(&world, &kim, &everything(), &cursor).await;
+    assert_refused(&world, &kim, &everything(), &cursor).await;
     let account_id = Some(robin.account("A").await);
     let others = [
         Filter { account_id, ..everything() },
@@ -73,12 +73,12 @@ async fn a_cursor_is_worthless_to_another_person_and_for_other_filters() {
         Filter { q: Some("T".to_owned()), ..everything() },
     ];
     for filter in &others {
-        refused(&world, &robin, filter, &cursor).await;
+        assert_refused(&world, &robin, filter, &cursor).await;
     }
     let filtered = first_cursor(&world, &robin, &others[6]).await;
-    refused(&world, &robin, &everything(), &filtered).await;
+    assert_refused(&world, &robin, &everything(), &filtered).await;
     let cased = Filter { q: Some("t".to_owned()), ..everything() };
-    refused(&world, &robin, &cased, &filtered).await;
+    assert_refused(&world, &robin, &cased, &filtered).await;
 }
 
 #[tokio::test]
@@ -89,24 +89,24 @@ async fn a_cursor_of_another_list_or_another_installation_is_refused() {
     let scope = CursorScope { user: robin.user.id, list: "events", filter: &filter };
     let now = world.clock.now();
     let foreign = world.app.cursors.seal(&scope, now, &world.app.entropy, &[0; 32]).unwrap();
-    refused(&world, &robin, &everything(), &foreign).await;
+    assert_refused(&world, &robin, &everything(), &foreign).await;
     let key = service::platform::installation::Key::generate(&base::Entropy::seeded(99));
     let scope = CursorScope { list: "transactions", ..scope };
     let other = service::platform::cursors::CursorCipher::new(&key);
     let forged = other.seal(&scope, now, &world.app.entropy, &[0; 32]).unwrap();
-    refused(&world, &robin, &everything(), &forged).await;
+    assert_refused(&world, &robin, &everything(), &forged).await;
 }
 
 #[tokio::test]
-async fn the_limit_may_change_and_the_credential_too() {
+async fn a_cursor_works_with_another_limit_and_another_credential() {
     let world = World::new().await;
     let robin = household(&world).await;
     let all = listed::all(&world.app, &robin.caller, &everything()).await;
     let cursor = first_cursor(&world, &robin, &everything()).await;
     let key = robin.key(new_key()).await;
     for (limit, caller) in [(1, &robin.caller), (5, &key.caller), (100, &robin.caller)] {
-        let wanted = Page { cursor: Some(&cursor), limit };
-        let (rows, end) = listed::page(&world.app, caller, &everything(), wanted).await.unwrap();
+        let page = Page { cursor: Some(&cursor), limit };
+        let (rows, end) = listed::page(&world.app, caller, &everything(), page).await.unwrap();
         let until = (3 + limit).min(10);
         assert_eq!(descriptions(&rows), descriptions(&all[3..until]));
         assert_eq!(end.next_cursor.is_some(), until < 10);
@@ -114,17 +114,17 @@ async fn the_limit_may_change_and_the_credential_too() {
 }
 
 #[tokio::test]
-async fn a_cursor_tells_nothing_to_who_reads_it() {
+async fn a_cursor_reveals_nothing_to_its_reader() {
     let world = World::new().await;
     let robin = household(&world).await;
     let (one, two) = (
         first_cursor(&world, &robin, &everything()).await,
         first_cursor(&world, &robin, &everything()).await,
     );
-    assert_ne!(one, two, "each is sealed anew");
+    assert_ne!(one, two, "each cursor is sealed separately");
     assert!(one.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-' || it == b'_'));
     // Another process of the same installation opens it.
     let other_process = world.other_process().await;
-    let wanted = Page { cursor: Some(&one), limit: 3 };
-    listed::page(&other_process, &robin.caller, &everything(), wanted).await.unwrap();
+    let page = Page { cursor: Some(&one), limit: 3 };
+    listed::page(&other_process, &robin.caller, &everything(), page).await.unwrap();
 }

@@ -1,4 +1,4 @@
-//! One transaction: everything that is known of it, and only to the person it belongs to.
+//! The detail of one transaction, visible only to its owner.
 
 use base::draft::AccountKind;
 use service::classify::CategorySource;
@@ -13,7 +13,7 @@ use super::everything;
 use crate::{is_not_found, listed};
 
 #[tokio::test]
-async fn a_transfer_shows_its_other_leg_and_once_refused_offers_it_again() {
+async fn a_transfer_shows_its_other_leg_and_a_refused_one_offers_it_as_a_candidate() {
     let world = World::new().await;
     let robin = world.someone().await;
     let out = txn("2026-03-02", -50_000, "ONLINE TRANSFER TO SAVINGS 0042");
@@ -26,26 +26,26 @@ async fn a_transfer_shows_its_other_leg_and_once_refused_offers_it_again() {
     insights::pipeline::run_all(&world.app).await.unwrap();
     let rows = listed::all(&world.app, &robin.caller, &everything()).await;
     let (inflow, outflow) = (rows[0].id, rows[1].id);
-    let seen = transaction_detail::get(&world.app, &robin.caller, outflow).await.unwrap();
-    assert_eq!(seen.transfer, Some(TransferKind::Savings));
-    let leg = seen.other_leg.unwrap();
+    let detail = transaction_detail::get(&world.app, &robin.caller, outflow).await.unwrap();
+    assert_eq!(detail.transfer, Some(TransferKind::Savings));
+    let leg = detail.other_leg.unwrap();
     assert_eq!((leg.id, leg.account_name.as_str()), (inflow, "Rainy day"));
     assert!(!leg.evidence.is_empty());
     let other = transaction_detail::get(&world.app, &robin.caller, inflow).await.unwrap();
     assert_eq!(other.other_leg.unwrap().id, outflow);
 
     transfers::refuse(&world.app, &robin.caller, outflow, inflow).await.unwrap();
-    // At once, before any work in the background.
-    let seen = transaction_detail::get(&world.app, &robin.caller, outflow).await.unwrap();
-    assert_eq!((seen.transfer, seen.other_leg), (None, None));
-    assert_eq!(seen.candidates.iter().map(|it| it.id).collect::<Vec<_>>(), [inflow]);
+    // The change applies immediately, before any work in the background.
+    let detail = transaction_detail::get(&world.app, &robin.caller, outflow).await.unwrap();
+    assert_eq!((detail.transfer, detail.other_leg), (None, None));
+    assert_eq!(detail.candidates.iter().map(|it| it.id).collect::<Vec<_>>(), [inflow]);
     transfers::confirm(&world.app, &robin.caller, outflow, inflow).await.unwrap();
-    let seen = transaction_detail::get(&world.app, &robin.caller, outflow).await.unwrap();
-    assert_eq!(seen.other_leg.unwrap().id, inflow);
+    let detail = transaction_detail::get(&world.app, &robin.caller, outflow).await.unwrap();
+    assert_eq!(detail.other_leg.unwrap().id, inflow);
 }
 
 #[tokio::test]
-async fn it_tells_the_banks_words_by_whose_word_it_is_what_it_is_and_what_it_belongs_to() {
+async fn the_detail_shows_description_merchant_category_source_and_stream() {
     let world = World::new().await;
     let robin = world.someone().await;
     let months = ["2025-12-05", "2026-01-05", "2026-02-05", "2026-03-05"];
@@ -53,18 +53,18 @@ async fn it_tells_the_banks_words_by_whose_word_it_is_what_it_is_and_what_it_bel
     robin.import(statement([checking("Everyday").with_all(paid)])).await;
     insights::pipeline::run_all(&world.app).await.unwrap();
     let rows = listed::all(&world.app, &robin.caller, &everything()).await;
-    let seen = transaction_detail::get(&world.app, &robin.caller, rows[0].id).await.unwrap();
-    assert_eq!(seen.description, "NETFLIX.COM 866-579-7172");
-    assert_eq!(seen.merchant.as_deref(), Some("Netflix"));
-    assert_eq!(seen.stage, Some(CategorySource::Merchant));
-    assert_eq!(seen.authorized_on, Some(testkit::day("2026-03-05")));
-    assert_eq!(seen.account.name, "Everyday");
-    assert!(seen.stream.is_some_and(|it| it.transactions.contains(&rows[3].id)));
-    assert_eq!(seen.corrected_at, None);
+    let detail = transaction_detail::get(&world.app, &robin.caller, rows[0].id).await.unwrap();
+    assert_eq!(detail.description, "NETFLIX.COM 866-579-7172");
+    assert_eq!(detail.merchant.as_deref(), Some("Netflix"));
+    assert_eq!(detail.stage, Some(CategorySource::Merchant));
+    assert_eq!(detail.authorized_on, Some(testkit::day("2026-03-05")));
+    assert_eq!(detail.account.name, "Everyday");
+    assert!(detail.stream.is_some_and(|it| it.transactions.contains(&rows[3].id)));
+    assert_eq!(detail.corrected_at, None);
 }
 
 #[tokio::test]
-async fn somebody_elses_transaction_is_not_there_and_a_key_cannot_look_either() {
+async fn the_detail_is_not_found_by_other_people_and_by_keys() {
     let world = World::new().await;
     let (robin, kim) = (world.someone().await, world.someone().await);
     robin.import(statement([checking("Everyday").with(txn("2026-03-02", -1, "A"))])).await;

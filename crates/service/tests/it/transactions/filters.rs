@@ -1,4 +1,4 @@
-//! Every filter, alone and together, against the same question asked in plain Rust.
+//! Every filter, alone and combined, compared with a plain scan in Rust.
 
 use base::category::Category;
 use base::{AccountId, Timestamp, date_from_days, days_from_date};
@@ -9,7 +9,7 @@ use testkit::draft::{Txn, card, checking, statement, txn};
 use testkit::{Person, World, at, day};
 
 use super::everything;
-use crate::law;
+use crate::check_property;
 use crate::listed::{self, Listed, descriptions};
 
 async fn found(world: &World, person: &Person, filter: Filter) -> Vec<String> {
@@ -17,7 +17,7 @@ async fn found(world: &World, person: &Person, filter: Filter) -> Vec<String> {
     rows.into_iter().map(|it| it.description).collect()
 }
 
-/// Two accounts over three days, read at two moments.
+/// Two accounts over three days, imported at two moments.
 async fn household(world: &World) -> (Person, [AccountId; 2]) {
     let robin = world.person("robin@example.com").await;
     let everyday = checking("Everyday")
@@ -35,7 +35,7 @@ async fn household(world: &World) -> (Person, [AccountId; 2]) {
 }
 
 #[tokio::test]
-async fn each_filter_alone_keeps_what_it_names() {
+async fn each_filter_alone_returns_the_matching_transactions() {
     let world = World::new().await;
     let (robin, [everyday, visa]) = household(&world).await;
     let all = found(&world, &robin, everything()).await;
@@ -80,7 +80,7 @@ async fn each_filter_alone_keeps_what_it_names() {
 }
 
 #[tokio::test]
-async fn filters_together_keep_what_fits_them_all() {
+async fn combined_filters_return_what_matches_all_of_them() {
     let world = World::new().await;
     let (robin, [_, visa]) = household(&world).await;
     let strict = Filter {
@@ -102,9 +102,9 @@ async fn filters_together_keep_what_fits_them_all() {
     assert_eq!(found(&world, &robin, other).await, [""; 0]);
 }
 
-/// Ids rise as drafts are taken in, so within a day the later one comes first.
+/// Ids increase in the order of the import, so within a day the later transaction is listed first.
 #[tokio::test]
-async fn the_order_is_by_day_and_then_by_id_both_falling() {
+async fn the_order_is_by_day_and_then_by_id_both_descending() {
     let world = World::new().await;
     let robin = world.someone().await;
     let shuffled = (0..60).map(|it| {
@@ -118,7 +118,7 @@ async fn the_order_is_by_day_and_then_by_id_both_falling() {
 }
 
 #[tokio::test]
-async fn a_primary_category_finds_exactly_its_own() {
+async fn a_primary_category_returns_exactly_its_detailed_categories() {
     let world = World::new().await;
     let robin = world.someone().await;
     let of_each = Category::ALL
@@ -142,7 +142,7 @@ async fn a_primary_category_finds_exactly_its_own() {
 async fn without_a_category_all_three_members_are_null() {
     let world = World::new().await;
     let robin = world.someone().await;
-    // A text that says nothing at all.
+    // A text without any name in it.
     robin.import(statement([checking("A").with(txn("2026-03-01", -1, "--"))])).await;
     let rows = listed::all(&world.app, &robin.caller, &everything()).await;
     assert_eq!(descriptions(&rows), ["--"]);
@@ -155,13 +155,13 @@ const CATEGORIES: [Option<&str>; 4] =
     [None, Some("INCOME_WAGES"), Some("TRANSFER_IN_DEPOSIT"), Some("TRANSFER_OUT_SAVINGS")];
 
 type Draft = (u8, i64, usize, usize, bool);
-type Wish = (Option<bool>, Option<i64>, Option<i64>, Option<bool>, Option<usize>, Option<usize>);
-/// Recent, direction.
-type Rest = (bool, Option<bool>);
+type Choice = (Option<bool>, Option<i64>, Option<i64>, Option<bool>, Option<usize>, Option<usize>);
+/// Whether only recent updates match, and whether only inflows or outflows do.
+type MoreChoices = (bool, Option<bool>);
 
 fn draft((_, on, word, category, pending): &Draft) -> Txn {
     let on = date_from_days(days_from_date(day("2026-01-01")) + on).to_string();
-    // Of every kind some come in and some go out, and no two cancel out.
+    // Of every kind some are inflows and some are outflows, and no two cancel out.
     let sign = if (word + category) % 3 == 0 { 1 } else { -1 };
     let made = txn(&on, sign * (100 + *word as i64), WORDS[*word]);
     let made = if *pending { made.pending() } else { made };
@@ -188,18 +188,19 @@ fn fits(filter: &Filter, row: &Listed, of: AccountId) -> bool {
         && filter.direction.is_none_or(|it| (it == Direction::Inflow) == (row.minor > 0))
 }
 
-/// What the totals say, and what adding the rows up by hand says.
+/// Compares the totals with the sums of the rows.
 async fn check_totals(world: &World, person: &Person, filter: &Filter, rows: &[&Listed]) {
     let totals = transactions::totals(&world.app, &person.caller, filter).await.unwrap();
-    let sum =
-        |into: bool| -> i64 { rows.iter().map(|it| it.minor).filter(|it| (*it > 0) == into).sum() };
+    let sum = |is_inflow: bool| -> i64 {
+        rows.iter().map(|it| it.minor).filter(|it| (*it > 0) == is_inflow).sum()
+    };
     match totals.as_slice() {
         [] => assert!(rows.is_empty(), "{filter:?}"),
         [total] => {
             assert_eq!(total.count as usize, rows.len(), "{filter:?}");
             assert_eq!((total.in_minor, total.out_minor), (sum(true), sum(false)), "{filter:?}");
         }
-        more => panic!("one currency, and yet {more:?}"),
+        more => panic!("totals of more than one currency: {more:?}"),
     }
     let days = transactions::totals_by_day(&world.app, &person.caller, filter).await.unwrap();
     for (on, totals) in &days {
@@ -217,7 +218,7 @@ fn any_filters_find_what_a_plain_scan_finds() {
         (0_u8..3, 0_i64..12, 0_usize..WORDS.len(), 0_usize..CATEGORIES.len(), any::<bool>()),
         0..40,
     );
-    let wish = (
+    let choice = (
         any::<Option<bool>>(),
         proptest::option::of(0_i64..12),
         proptest::option::of(0_i64..12),
@@ -225,38 +226,49 @@ fn any_filters_find_what_a_plain_scan_finds() {
         proptest::option::of(1_usize..CATEGORIES.len()),
         proptest::option::of(0_usize..WORDS.len()),
     );
-    let wishes = proptest::collection::vec((wish, any::<Rest>()), 1..8);
-    law(40, (drafts, wishes), async |world, (drafts, wishes): (Vec<Draft>, Vec<(Wish, Rest)>)| {
-        let person = world.someone().await;
-        let mut moments = Vec::new();
-        let mut known: Vec<(AccountId, Listed)> = Vec::new();
-        for (index, name) in ["A", "B", "C"].into_iter().enumerate() {
-            world.advance_seconds(1);
-            moments.push(world.clock.now());
-            let own = drafts.iter().filter(|it| usize::from(it.0) == index).map(draft);
-            person.import(statement([checking(name).with_all(own)])).await;
-            let account = person.account(name).await;
-            let filter = Filter { account_id: Some(account), ..everything() };
-            let rows = listed::all(&world.app, &person.caller, &filter).await;
-            known.extend(rows.into_iter().map(|it| (account, it)));
-        }
-        let account = person.account("B").await;
-        for (wish, (recent, into)) in wishes {
-            let direction = into.map(|it| if it { Direction::Inflow } else { Direction::Outflow });
-            let filter = filter(wish, recent.then_some(moments[1]), account);
-            let filter = Filter { direction, ..filter };
-            let rows = listed::all(&world.app, &person.caller, &filter).await;
-            let mut expected: Vec<&Listed> =
-                known.iter().filter(|(of, it)| fits(&filter, it, *of)).map(|(_, it)| it).collect();
-            expected.sort_by_key(|it| std::cmp::Reverse((it.posted_on, it.id)));
-            assert!(rows.iter().eq(expected.iter().copied()), "{filter:?}\n{rows:?}\n{expected:?}");
-            check_totals(world, &person, &filter, &expected).await;
-        }
-    });
+    let choices = proptest::collection::vec((choice, any::<MoreChoices>()), 1..8);
+    check_property(
+        40,
+        (drafts, choices),
+        async |world, (drafts, choices): (Vec<Draft>, Vec<(Choice, MoreChoices)>)| {
+            let person = world.someone().await;
+            let mut moments = Vec::new();
+            let mut known: Vec<(AccountId, Listed)> = Vec::new();
+            for (index, name) in ["A", "B", "C"].into_iter().enumerate() {
+                world.advance_seconds(1);
+                moments.push(world.clock.now());
+                let own = drafts.iter().filter(|it| usize::from(it.0) == index).map(draft);
+                person.import(statement([checking(name).with_all(own)])).await;
+                let account = person.account(name).await;
+                let filter = Filter { account_id: Some(account), ..everything() };
+                let rows = listed::all(&world.app, &person.caller, &filter).await;
+                known.extend(rows.into_iter().map(|it| (account, it)));
+            }
+            let account = person.account("B").await;
+            for (choice, (recent, is_inflow)) in choices {
+                let direction =
+                    is_inflow.map(|it| if it { Direction::Inflow } else { Direction::Outflow });
+                let filter = filter(choice, recent.then_some(moments[1]), account);
+                let filter = Filter { direction, ..filter };
+                let rows = listed::all(&world.app, &person.caller, &filter).await;
+                let mut expected: Vec<&Listed> = known
+                    .iter()
+                    .filter(|(of, it)| fits(&filter, it, *of))
+                    .map(|(_, it)| it)
+                    .collect();
+                expected.sort_by_key(|it| std::cmp::Reverse((it.posted_on, it.id)));
+                assert!(
+                    rows.iter().eq(expected.iter().copied()),
+                    "{filter:?}\n{rows:?}\n{expected:?}"
+                );
+                check_totals(world, &person, &filter, &expected).await;
+            }
+        },
+    );
 }
 
-fn filter(wish: Wish, updated_since: Option<Timestamp>, account: AccountId) -> Filter {
-    let (of_account, start, end, pending, category, word) = wish;
+fn filter(choice: Choice, updated_since: Option<Timestamp>, account: AccountId) -> Filter {
+    let (of_account, start, end, pending, category, word) = choice;
     let on = |it: i64| date_from_days(days_from_date(day("2026-01-01")) + it);
     let primary = |it: usize| {
         let detailed = CATEGORIES[it].and_then(Category::parse);
@@ -265,7 +277,7 @@ fn filter(wish: Wish, updated_since: Option<Timestamp>, account: AccountId) -> F
     Filter {
         account_id: of_account.filter(|it| *it).map(|_| account),
         start_on: start.map(on),
-        // A range that ends before it begins is refused, and not this test's business.
+        // A range that ends before it begins is refused, which is not tested here.
         end_on: end.map(|it| on(start.map_or(it, |start| start.max(it)))),
         updated_since,
         pending,

@@ -1,4 +1,4 @@
-//! The long list: its filters, its order, its pages.
+//! The list of transactions: filters, order, pages, totals and search.
 
 mod counts;
 mod cursors;

@@ -1,4 +1,4 @@
-//! Text in the counterparty's name or the bank's words: exactly that text, whatever signs it holds.
+//! Text search in counterparty names and descriptions: finds exactly that text, whatever characters it has.
 
 use service::ledger::transactions::{self, Filter};
 use testkit::draft::{checking, statement, txn};
@@ -8,7 +8,7 @@ use super::everything;
 use crate::listed::{self, descriptions};
 use crate::param;
 
-const WORDS: [&str; 12] = [
+const DESCRIPTIONS: [&str; 12] = [
     "KROGER #339 INDIANAPOLIS IN",
     "100% COTTON",
     "100 COTTON",
@@ -23,10 +23,10 @@ const WORDS: [&str; 12] = [
     "PRICE $5 ?1 :name",
 ];
 
-/// Somebody who has them all, and one with a counterparty.
+/// A person with a transaction of each description, and one with a counterparty.
 async fn household(world: &World) -> Person {
     let robin = world.someone().await;
-    let all = WORDS.into_iter().map(|it| txn("2026-03-01", -1, it));
+    let all = DESCRIPTIONS.into_iter().map(|it| txn("2026-03-01", -1, it));
     let named = txn("2026-03-01", -1, "POS 0042").from("Blue Door Bistro");
     robin.import(statement([checking("A").with_all(all).with(named)])).await;
     robin
@@ -46,7 +46,7 @@ async fn check(cases: &[(&str, &[&str])]) {
 }
 
 #[tokio::test]
-async fn signs_that_mean_something_to_sql_mean_themselves() {
+async fn characters_with_a_meaning_in_sql_match_only_themselves() {
     check(&[
         ("100%", &["100% COTTON"]),
         ("r_s", &["UNDER_SCORE"]),
@@ -63,7 +63,7 @@ async fn signs_that_mean_something_to_sql_mean_themselves() {
 }
 
 #[tokio::test]
-async fn letters_of_any_script_are_found_in_either_case() {
+async fn letters_of_any_script_match_in_either_case() {
     check(&[
         ("kroger", &["KROGER #339 INDIANAPOLIS IN"]),
         ("INDIANAPOLIS in", &["KROGER #339 INDIANAPOLIS IN"]),
@@ -82,7 +82,7 @@ async fn letters_of_any_script_are_found_in_either_case() {
 }
 
 #[tokio::test]
-async fn one_letter_or_two_are_enough() {
+async fn one_or_two_characters_are_enough() {
     check(&[
         ("7", &["Straße 7 Köln"]),
         ("駅", &["東京駅 SHOP"]),
@@ -100,7 +100,7 @@ async fn the_counterparty_is_searched_too() {
 }
 
 #[tokio::test]
-async fn text_that_no_database_keeps_is_refused() {
+async fn a_text_with_a_nul_character_is_refused() {
     let world = World::new().await;
     let robin = world.someone().await;
     let filter = Filter { q: Some("a\0b".to_owned()), ..everything() };

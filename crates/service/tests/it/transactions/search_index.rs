@@ -1,4 +1,4 @@
-//! Packed text: whatever was written, and however far the packing has come, a search finds what a plain scan finds.
+//! The search index: whatever was written, and however far packing has come, a search finds what a plain scan finds.
 
 use base::draft::AccountKind;
 use base::{Currency, TransactionId, date_from_days, days_from_date};
@@ -17,7 +17,7 @@ use testkit::draft::{checking, statement, txn};
 use testkit::{Database, Person, World, day};
 
 use super::everything;
-use crate::law;
+use crate::check_property;
 use crate::listed::{self, Listed, descriptions};
 
 const TEXTS: [&str; 8] = [
@@ -50,13 +50,13 @@ const QUERIES: [&str; 14] = [
 #[derive(Debug, Clone)]
 enum Step {
     Import { id: u8, on: i64, text: usize },
-    TakeBack { id: u8 },
+    RemoveAtBank { id: u8 },
     Undo,
     Add { on: i64, text: usize },
     Edit { which: usize, on: i64, text: usize },
     Remove { which: usize },
     Name { which: usize, always: bool },
-    Work,
+    Recompute,
     Pack,
 }
 
@@ -64,24 +64,24 @@ fn step() -> impl Strategy<Value = Step> {
     let (id, on, text, which) = (0_u8..6, 0_i64..20, 0..TEXTS.len(), 0_usize..20);
     prop_oneof![
         4 => (id.clone(), on.clone(), text.clone()).prop_map(|(id, on, text)| Step::Import { id, on, text }),
-        1 => id.prop_map(|id| Step::TakeBack { id }),
+        1 => id.prop_map(|id| Step::RemoveAtBank { id }),
         1 => Just(Step::Undo),
         3 => (on.clone(), text.clone()).prop_map(|(on, text)| Step::Add { on, text }),
         2 => (which.clone(), on, text).prop_map(|(which, on, text)| Step::Edit { which, on, text }),
         1 => which.clone().prop_map(|which| Step::Remove { which }),
         2 => (which, any::<bool>()).prop_map(|(which, always)| Step::Name { which, always }),
-        1 => Just(Step::Work),
+        1 => Just(Step::Recompute),
         3 => Just(Step::Pack),
     ]
 }
 
 fn posted(on: i64) -> String {
-    // Around the day on which days begin to be counted, too.
+    // Some of the days are around day zero, the first of January 1970.
     let first = if on % 2 == 0 { day("2026-03-01") } else { day("1969-12-28") };
     date_from_days(days_from_date(first) + on).to_string()
 }
 
-async fn take(world: &World, person: &Person, wallet: base::AccountId, step: &Step) {
+async fn apply(world: &World, person: &Person, wallet: base::AccountId, step: &Step) {
     let (app, caller) = (&world.app, &person.caller);
     let entry = |on: i64, text: usize| ManualTransaction {
         on: posted(on).parse().unwrap(),
@@ -100,18 +100,18 @@ async fn take(world: &World, person: &Person, wallet: base::AccountId, step: &St
             let made = txn(&posted(on), -5, TEXTS[text]).id(&id.to_string());
             person.import(statement([checking("A").with(made)])).await;
         }
-        Step::TakeBack { id } => {
+        Step::RemoveAtBank { id } => {
             person.import(statement([checking("A").without(&id.to_string())])).await;
         }
         Step::Undo => {
             let history = imports::list(app, caller, None, 1).await.unwrap();
             if let Some(newest) = history.first() {
-                // One that was taken back before stays so.
+                // An import that was already undone is refused.
                 let _ = imports::undo(app, caller, newest.id).await;
             }
         }
         Step::Add { on, text } => {
-            // The account itself may have been taken back.
+            // The account itself may have been undone.
             let _ = manual::create_transaction(app, caller, wallet, entry(on, text)).await;
         }
         Step::Edit { which, on, text } => {
@@ -126,15 +126,15 @@ async fn take(world: &World, person: &Person, wallet: base::AccountId, step: &St
         }
         Step::Name { which, always } => {
             let Some(id) = nth(which) else { return };
-            let word =
+            let correction =
                 Override { counterparty: Some(format!("Named {which} ÜBER")), category: None };
             if always {
-                let _ = corrections::correct_always(app, caller, id, word).await;
+                let _ = corrections::correct_always(app, caller, id, correction).await;
             } else {
-                corrections::correct(app, caller, vec![id], word).await.unwrap();
+                corrections::correct(app, caller, vec![id], correction).await.unwrap();
             }
         }
-        Step::Work => {
+        Step::Recompute => {
             insights::pipeline::run_all(app).await.unwrap();
         }
         Step::Pack => pack_all(world).await,
@@ -145,12 +145,12 @@ async fn pack_all(world: &World) {
     while transactions::index_once(&world.app).await.unwrap() > 0 {}
 }
 
-/// Upper case and then lower case, letter by letter: how the product compares.
+/// Folds case as the product does: to upper and then to lower case, letter by letter.
 fn folded(text: &str) -> String {
     text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
-fn holds(row: &Listed, q: &str) -> bool {
+fn contains_text(row: &Listed, q: &str) -> bool {
     let texts = [Some(row.description.as_str()), row.counterparty.as_deref()];
     texts.into_iter().flatten().any(|it| folded(it).contains(&folded(q)))
 }
@@ -158,7 +158,7 @@ fn holds(row: &Listed, q: &str) -> bool {
 async fn check(world: &World, caller: &Caller) {
     let rows = listed::all(&world.app, caller, &everything()).await;
     for q in QUERIES {
-        let expected: Vec<&Listed> = rows.iter().filter(|it| holds(it, q)).collect();
+        let expected: Vec<&Listed> = rows.iter().filter(|it| contains_text(it, q)).collect();
         let filter = Filter { q: Some(q.to_owned()), ..everything() };
         let found = listed::all(&world.app, caller, &filter).await;
         assert!(found.iter().eq(expected.iter().copied()), "{q}: {found:?}\n{expected:?}");
@@ -178,24 +178,28 @@ async fn check(world: &World, caller: &Caller) {
 }
 
 #[test]
-fn whoever_wrote_a_search_finds_what_a_plain_scan_finds() {
-    law(24, proptest::collection::vec(step(), 1..24), async |world, steps: Vec<Step>| {
-        let person = world.someone().await;
-        let new = NewAccount {
-            name: "Wallet".to_owned(),
-            kind: AccountKind::Depository,
-            currency: Currency::USD,
-            balance_minor: None,
-        };
-        let wallet = manual::create_account(&world.app, &person.caller, new).await.unwrap();
-        for step in &steps {
-            world.advance_seconds(1);
-            take(world, &person, wallet, step).await;
-        }
-        check(world, &person.caller).await;
-        pack_all(world).await;
-        check(world, &person.caller).await;
-    });
+fn a_search_finds_what_a_plain_scan_finds_after_any_changes() {
+    check_property(
+        24,
+        proptest::collection::vec(step(), 1..24),
+        async |world, steps: Vec<Step>| {
+            let person = world.someone().await;
+            let new = NewAccount {
+                name: "Wallet".to_owned(),
+                kind: AccountKind::Depository,
+                currency: Currency::USD,
+                balance_minor: None,
+            };
+            let wallet = manual::create_account(&world.app, &person.caller, new).await.unwrap();
+            for step in &steps {
+                world.advance_seconds(1);
+                apply(world, &person, wallet, step).await;
+            }
+            check(world, &person.caller).await;
+            pack_all(world).await;
+            check(world, &person.caller).await;
+        },
+    );
 }
 
 async fn found(world: &World, person: &Person, q: &str) -> Vec<String> {
@@ -204,7 +208,7 @@ async fn found(world: &World, person: &Person, q: &str) -> Vec<String> {
     rows.into_iter().map(|it| it.description).collect()
 }
 
-/// More days than one look reads, and more rows in a day than one chunk: with a common text, a rare one and none.
+/// More days than one lookup reads, and more rows on a day than one chunk: with a common, a rare and a missing text.
 #[tokio::test]
 async fn long_lists_are_searched_in_parts_and_in_order() {
     let world = World::new().await;
@@ -227,8 +231,8 @@ async fn long_lists_are_searched_in_parts_and_in_order() {
     let mut walked = Vec::new();
     let mut cursor: Option<String> = None;
     loop {
-        let wanted = Page { cursor: cursor.as_deref(), limit: 37 };
-        let (rows, end) = listed::page(&world.app, &robin.caller, &filter, wanted).await.unwrap();
+        let page = Page { cursor: cursor.as_deref(), limit: 37 };
+        let (rows, end) = listed::page(&world.app, &robin.caller, &filter, page).await.unwrap();
         walked.extend(rows);
         cursor = end.next_cursor;
         if cursor.is_none() {
@@ -247,9 +251,9 @@ async fn long_lists_are_searched_in_parts_and_in_order() {
     assert!(rows.iter().eq(within));
 }
 
-/// Packing in one process while another one is about to commit a text that the packing cannot see yet.
+/// One process packs while another is about to commit a text that the packing cannot see yet.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_text_that_commits_while_its_days_are_packed_is_found() {
+async fn a_text_committed_while_its_days_are_packed_is_found() {
     let world = World::new().await;
     if world.app.db.engine() == Engine::Sqlite {
         return;
@@ -282,29 +286,29 @@ async fn a_text_that_commits_while_its_days_are_packed_is_found() {
     assert_eq!(found(&world, &robin, "early").await, [""; 0]);
 }
 
-async fn rows_of(world: &World, table: &str) -> i64 {
+async fn count_rows(world: &World, table: &str) -> i64 {
     let sql = format!("select cast(count(*) as bigint) from {table}");
     world.app.db.first(&sql, &[], |row| row.get(0)).await.unwrap().unwrap()
 }
 
 #[tokio::test]
-async fn nothing_searchable_is_left_of_somebody_who_leaves() {
+async fn the_search_index_of_a_deleted_person_is_deleted() {
     let world = World::new().await;
     let robin = world.someone().await;
     let two = ["2026-03-01", "2026-01-01"].map(|on| txn(on, -5, "SECRET"));
     robin.import(statement([checking("A").with_all(two)])).await;
     transactions::index_once(&world.app).await.unwrap();
     robin.import(statement([checking("A").with(txn("2026-03-02", -6, "SECRET TOO"))])).await;
-    assert!(rows_of(&world, "transaction_search").await > 0);
-    assert!(rows_of(&world, "transaction_search_dirty").await > 0);
+    assert!(count_rows(&world, "transaction_search").await > 0);
+    assert!(count_rows(&world, "transaction_search_dirty").await > 0);
     users::delete(&world.app, robin.user.id).await.unwrap();
-    assert_eq!(rows_of(&world, "transaction_search").await, 0);
-    assert_eq!(rows_of(&world, "transaction_search_dirty").await, 0);
+    assert_eq!(count_rows(&world, "transaction_search").await, 0);
+    assert_eq!(count_rows(&world, "transaction_search_dirty").await, 0);
 }
 
-/// A database from before there was anything to search in.
+/// A database from before the search index existed.
 #[tokio::test]
-async fn what_was_there_before_the_index_is_found_before_and_after_it_is_packed() {
+async fn transactions_older_than_the_index_are_found_before_and_after_packing() {
     let world = World::new().await;
     let database = Database::empty().await;
     let db = database.open().await;

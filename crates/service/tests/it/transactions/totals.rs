@@ -1,4 +1,4 @@
-//! What the filtered rows come to: by currency, without own moves, and of what the caller may see.
+//! Totals of the filtered rows: by currency, without own transfers, and only of what the caller may see.
 
 use base::Currency;
 use service::access::keys::NewKey;
@@ -19,7 +19,7 @@ fn total(code: &str, count: i64, in_minor: i64, out_minor: i64) -> Total {
     Total { currency: Currency::parse(code).unwrap(), count, in_minor, out_minor }
 }
 
-/// Pay, a purchase, a move to savings, and a purchase in euros.
+/// A salary, two purchases, a transfer to savings, and a purchase in euros.
 async fn household(world: &World) -> Person {
     let robin = world.someone().await;
     let everyday = checking("Everyday")
@@ -39,7 +39,7 @@ async fn household(world: &World) -> Person {
 }
 
 #[tokio::test]
-async fn moves_between_own_accounts_are_counted_but_neither_come_in_nor_go_out() {
+async fn own_transfers_are_counted_but_are_neither_inflow_nor_outflow() {
     let world = World::new().await;
     let robin = household(&world).await;
     let all = totals(&world, &robin, everything()).await;
@@ -54,7 +54,7 @@ async fn moves_between_own_accounts_are_counted_but_neither_come_in_nor_go_out()
 }
 
 #[tokio::test]
-async fn hidden_accounts_accounts_beyond_a_key_and_other_people_do_not_count() {
+async fn hidden_accounts_accounts_outside_a_key_and_other_people_do_not_count() {
     let world = World::new().await;
     let robin = household(&world).await;
     household(&world).await;
@@ -74,7 +74,7 @@ async fn hidden_accounts_accounts_beyond_a_key_and_other_people_do_not_count() {
 }
 
 #[tokio::test]
-async fn what_the_list_refuses_the_totals_refuse_too() {
+async fn totals_refuse_an_invalid_range_as_the_list_does() {
     let world = World::new().await;
     let robin = world.someone().await;
     let backwards = Filter {

@@ -1,4 +1,4 @@
-//! Whose transactions a caller sees.
+//! Which transactions a caller sees.
 
 use service::access::keys::NewKey;
 use service::ledger::accounts;
@@ -23,7 +23,7 @@ async fn household(world: &World) -> Person {
 }
 
 #[tokio::test]
-async fn a_hidden_account_is_left_out_unless_it_is_named() {
+async fn a_hidden_account_is_left_out_unless_it_is_requested() {
     let world = World::new().await;
     let robin = household(&world).await;
     let rows = listed::all(&world.app, &robin.caller, &everything()).await;
@@ -37,7 +37,7 @@ async fn a_hidden_account_is_left_out_unless_it_is_named() {
 }
 
 #[tokio::test]
-async fn a_page_is_full_and_the_count_right_whatever_lies_between() {
+async fn pages_are_full_and_counts_are_right_with_invisible_rows_in_between() {
     let world = World::new().await;
     let robin = world.someone().await;
     let days = ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"];
@@ -72,35 +72,35 @@ async fn a_limited_key_sees_its_accounts_and_no_others() {
     is_not_found(listed::first_page(&world.app, &of_a, &by_id(b)).await);
     let of_none = limited(vec![]).await;
     assert_eq!(listed::all(&world.app, &of_none, &everything()).await, []);
-    // An account that comes later is no business of theirs.
+    // An account that is added later is not visible to the key.
     robin.import(statement([checking("D").with(txn("2026-03-02", -1, "D"))])).await;
     assert_eq!(descriptions(&listed::all(&world.app, &of_a, &everything()).await), ["A"]);
 }
 
 #[tokio::test]
-async fn another_persons_account_is_as_unknown_as_none() {
+async fn another_persons_account_is_answered_like_an_unknown_one() {
     let world = World::new().await;
     let (robin, kim) = (household(&world).await, world.someone().await);
     let theirs = Filter { account_id: Some(robin.account("A").await), ..everything() };
     let none = Filter { account_id: Some(base::AccountId::from_bytes([9; 16])), ..everything() };
-    let words = async |filter: &Filter| {
+    let message = async |filter: &Filter| {
         let refused = listed::first_page(&world.app, &kim.caller, filter).await;
         refused.unwrap_err().to_string()
     };
     is_not_found(listed::first_page(&world.app, &kim.caller, &theirs).await);
-    assert_eq!(words(&theirs).await, words(&none).await);
+    assert_eq!(message(&theirs).await, message(&none).await);
     assert_eq!(listed::all(&world.app, &kim.caller, &everything()).await, []);
 }
 
 #[tokio::test]
-async fn a_key_without_the_scope_is_refused_by_its_name() {
+async fn a_key_without_the_scope_is_refused() {
     let world = World::new().await;
     let robin = household(&world).await;
     let scopes: Scopes = [Scope::AccountsRead].into_iter().collect();
     let key = robin.key(NewKey { scopes, ..new_key() }).await;
     let refused = listed::first_page(&world.app, &key.caller, &everything()).await;
     assert!(matches!(refused, Err(Error::Forbidden(Scope::TransactionsRead))), "{refused:?}");
-    // The scope comes before everything else, also before a bad cursor.
+    // The scope is checked before everything else, also before a bad cursor.
     let page = service::platform::cursors::Page { cursor: Some("x"), limit: 1 };
     let refused = listed::page(&world.app, &key.caller, &everything(), page).await;
     assert!(matches!(refused, Err(Error::Forbidden(_))));

@@ -67,15 +67,15 @@ async fn every_replaced_secret_signs_for_a_day_however_often_it_is_rotated() {
     let third = rotate(&fixture).await.unwrap();
     fixture.import_transaction("one").await;
     fixture.deliver().await;
-    let heard = fixture.receiver.requests().pop().unwrap();
+    let received = fixture.receiver.requests().pop().unwrap();
     let all = [&third, &second, &fixture.secret];
-    assert!(all.iter().all(|it| is_signed(&heard, it)));
+    assert!(all.iter().all(|it| is_signed(&received, it)));
     // The day of the first secret is over, that of the second is not.
     fixture.world.advance_seconds(86_400 - 3_600);
     fixture.import_transaction("two").await;
     fixture.deliver().await;
-    let heard = fixture.receiver.requests().pop().unwrap();
-    assert_eq!(all.map(|it| is_signed(&heard, it)), [true, true, false]);
+    let received = fixture.receiver.requests().pop().unwrap();
+    assert_eq!(all.map(|it| is_signed(&received, it)), [true, true, false]);
     for _ in 0..3 {
         rotate(&fixture).await.unwrap();
     }
@@ -84,16 +84,16 @@ async fn every_replaced_secret_signs_for_a_day_however_often_it_is_rotated() {
     rotate(&fixture).await.unwrap();
 }
 
-/// As by a double click: both answers showed a secret, and both secrets must sign.
+/// As after a double click: both responses showed a secret, and both secrets must sign.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_concurrent_rotations_lose_no_secret() {
     let fixture = Fixture::new().await;
     let (one, other) = tokio::join!(rotate(&fixture), rotate(&fixture));
     fixture.import_transaction("one").await;
     fixture.deliver().await;
-    let heard = fixture.receiver.requests().pop().unwrap();
+    let received = fixture.receiver.requests().pop().unwrap();
     for secret in [&one.unwrap(), &other.unwrap(), &fixture.secret] {
-        assert!(is_signed(&heard, secret));
+        assert!(is_signed(&received, secret));
     }
 }
 

@@ -15,12 +15,12 @@ async fn an_event_arrives_signed_with_its_ids_and_is_settled() {
     let fixture = Fixture::new().await;
     fixture.import_transaction("one").await;
     let count = fixture.deliver().await;
-    let heard = fixture.receiver.requests();
-    assert_eq!(heard.len(), count);
-    let told: Vec<_> =
-        heard.iter().map(|it| body(it)["type"].as_str().unwrap().to_owned()).collect();
-    assert!(told.contains(&"transaction.created".to_owned()), "{told:?}");
-    for it in &heard {
+    let received = fixture.receiver.requests();
+    assert_eq!(received.len(), count);
+    let types_received: Vec<_> =
+        received.iter().map(|it| body(it)["type"].as_str().unwrap().to_owned()).collect();
+    assert!(types_received.contains(&"transaction.created".to_owned()), "{types_received:?}");
+    for it in &received {
         assert!(is_signed(it, &fixture.secret), "{it:?}");
         assert_eq!(body(it)["id"], it.header("webhook-id"));
         assert_eq!(body(it)["api_version"], "2026-04-10");
@@ -110,14 +110,14 @@ async fn waiting_deliveries_of_an_expired_key_are_not_sent() {
 }
 
 #[tokio::test]
-async fn a_key_has_five_endpoints_however_many_ask_at_once() {
+async fn a_key_has_at_most_five_endpoints_even_under_concurrent_requests() {
     let fixture = Fixture::new().await;
-    let asked = (0..12).map(|it| {
+    let requests = (0..12).map(|it| {
         let url = format!("{}/{it}", fixture.receiver.url);
         let (app, caller) = (fixture.world.app.clone(), fixture.key.caller.clone());
         async move { create(&app, &caller, &url, &[]).await }
     });
-    let made = join_all(asked).await;
+    let made = join_all(requests).await;
     assert_eq!(made.iter().filter(|it| it.is_ok()).count(), 4);
     for refused in made.into_iter().filter_map(Result::err) {
         let limit = Code::EndpointLimitReached;
@@ -153,19 +153,19 @@ async fn for_a_day_after_a_rotation_both_secrets_sign() {
     assert_eq!(until.as_second() - fixture.world.clock.now().as_second(), 86_400);
     fixture.import_transaction("one").await;
     fixture.deliver().await;
-    let heard = fixture.receiver.requests();
-    assert!(is_signed(&heard[0], &newer) && is_signed(&heard[0], &fixture.secret));
-    let first = heard[0].header("webhook-signature").split(' ').next().unwrap().to_owned();
+    let received = fixture.receiver.requests();
+    assert!(is_signed(&received[0], &newer) && is_signed(&received[0], &fixture.secret));
+    let first = received[0].header("webhook-signature").split(' ').next().unwrap().to_owned();
     let alone = standardwebhooks::Webhook::new(&newer).unwrap();
-    let at = heard[0].header("webhook-timestamp").parse().unwrap();
-    assert_eq!(alone.sign(heard[0].header("webhook-id"), at, &heard[0].body).unwrap(), first);
+    let at = received[0].header("webhook-timestamp").parse().unwrap();
+    assert_eq!(alone.sign(received[0].header("webhook-id"), at, &received[0].body).unwrap(), first);
 
     fixture.world.advance_seconds(86_400);
-    let before = heard.len();
+    let before = received.len();
     fixture.import_transaction("two").await;
     fixture.deliver().await;
-    let heard = fixture.receiver.requests();
-    assert!(is_signed(&heard[before], &newer) && !is_signed(&heard[before], &fixture.secret));
+    let received = fixture.receiver.requests();
+    assert!(is_signed(&received[before], &newer) && !is_signed(&received[before], &fixture.secret));
 }
 
 #[tokio::test]
@@ -187,9 +187,9 @@ async fn private_addresses_and_unknown_types_are_refused() {
     webhooks::check_url(app, &fixture.receiver.url).await.unwrap();
     let refused =
         create(app, &fixture.key.caller, &fixture.receiver.url, &["transaction.create"]).await;
-    let said = refused.unwrap_err().to_string();
+    let message = refused.unwrap_err().to_string();
     assert_eq!(
-        said,
+        message,
         "filter_types contains an unknown event type: transaction.create; did you mean transaction.created?"
     );
 }
@@ -203,19 +203,19 @@ async fn an_expired_or_revoked_key_receives_no_more_events() {
     let brief = fixture.person.key(NewKey { expires_at, ..new_key() }).await;
     let types = ["transaction.created"];
     create(app, &brief.caller, &fixture.receiver.url, &types).await.unwrap();
-    let heard = |fixture: &Fixture| {
-        let heard = fixture.receiver.requests();
-        heard.iter().filter(|it| body(it)["type"] == types[0]).count()
+    let received = |fixture: &Fixture| {
+        let received = fixture.receiver.requests();
+        received.iter().filter(|it| body(it)["type"] == types[0]).count()
     };
     fixture.import_transaction("one").await;
     fixture.deliver().await;
-    assert_eq!(heard(&fixture), 2);
+    assert_eq!(received(&fixture), 2);
     fixture.world.advance_seconds(60);
     fixture.import_transaction("two").await;
     fixture.deliver().await;
-    assert_eq!(heard(&fixture), 3);
+    assert_eq!(received(&fixture), 3);
     service::access::keys::revoke(app, &fixture.person.caller, fixture.key.id).await.unwrap();
     fixture.import_transaction("three").await;
     fixture.deliver().await;
-    assert_eq!(heard(&fixture), 3);
+    assert_eq!(received(&fixture), 3);
 }

@@ -45,10 +45,10 @@ async fn each_attempt_is_signed_anew_with_its_own_time() {
     fixture.deliver().await;
     fixture.world.advance_seconds(6);
     fixture.deliver().await;
-    let heard = fixture.receiver.requests();
-    assert_eq!(heard[0].body, heard[1].body);
-    assert_ne!(heard[0].header("webhook-timestamp"), heard[1].header("webhook-timestamp"));
-    assert!(heard.iter().all(|it| super::is_signed(it, &fixture.secret)));
+    let received = fixture.receiver.requests();
+    assert_eq!(received[0].body, received[1].body);
+    assert_ne!(received[0].header("webhook-timestamp"), received[1].header("webhook-timestamp"));
+    assert!(received.iter().all(|it| super::is_signed(it, &fixture.secret)));
     let last = &fixture.attempts().await[0];
     assert_eq!((last.event_status.as_str(), last.attempt), ("delivered", 2));
     assert_eq!(fixture.current_endpoint().await.failing_since, None);
@@ -84,17 +84,21 @@ async fn only_2xx_answers_are_success() {
 }
 
 #[tokio::test]
-async fn a_receiver_may_ask_for_twice_the_time_and_no_more() {
-    for (asked, least, most) in [("7", 7, 8), ("9999", 10, 11), ("1", 5, 6)] {
+async fn retry_after_delays_a_retry_up_to_twice_the_usual_time() {
+    for (retry_after, least, most) in [("7", 7, 8), ("9999", 10, 11), ("1", 5, 6)] {
         let fixture = Fixture::new().await;
         fixture.receive_only("transaction.created").await;
-        fixture.receiver.respond_with([ScriptedResponse::WithHeader(429, "retry-after", asked)]);
+        fixture.receiver.respond_with([ScriptedResponse::WithHeader(
+            429,
+            "retry-after",
+            retry_after,
+        )]);
         fixture.import_transaction("one").await;
         fixture.deliver().await;
         fixture.world.advance_seconds(least - 1);
-        assert_eq!(fixture.deliver().await, 0, "{asked}");
+        assert_eq!(fixture.deliver().await, 0, "{retry_after}");
         fixture.world.advance_seconds(most - least + 2);
-        assert_eq!(fixture.deliver().await, 1, "{asked}");
+        assert_eq!(fixture.deliver().await, 1, "{retry_after}");
     }
 }
 
@@ -113,9 +117,9 @@ async fn a_gone_endpoint_is_disabled_and_the_keys_other_endpoints_get_an_event()
         (EndpointStatus::Disabled, Some("gone"))
     );
     fixture.deliver().await;
-    let told = body(&other.requests()[0]);
-    assert_eq!(told["type"], "webhook.endpoint_disabled");
-    assert_eq!(told["data"]["endpoint_id"], fixture.endpoint.id.to_string());
+    let event = body(&other.requests()[0]);
+    assert_eq!(event["type"], "webhook.endpoint_disabled");
+    assert_eq!(event["data"]["endpoint_id"], fixture.endpoint.id.to_string());
     fixture.world.advance_seconds(100 * HOUR);
     let before = fixture.receiver.requests().len();
     fixture.import_transaction("two").await;
@@ -160,8 +164,8 @@ async fn a_delivery_of_a_dead_process_is_claimed_again_after_its_lease() {
     assert_eq!(fixture.deliver().await, 0);
     fixture.world.advance_seconds(46);
     assert_eq!(fixture.deliver().await, 1);
-    let heard = fixture.receiver.requests();
-    assert_eq!(heard[0].header("webhook-id"), heard[1].header("webhook-id"));
+    let received = fixture.receiver.requests();
+    assert_eq!(received[0].header("webhook-id"), received[1].header("webhook-id"));
     assert_eq!(fixture.attempts().await.len(), 1);
 }
 
@@ -189,7 +193,7 @@ async fn two_processes_share_the_work_and_send_nothing_twice() {
 }
 
 #[tokio::test]
-async fn the_sending_loop_sends_a_new_event_at_once_and_stops_when_told() {
+async fn the_sending_loop_sends_a_new_event_immediately_and_stops_on_request() {
     let fixture = Fixture::new().await;
     fixture.receive_only("transaction.created").await;
     let (stop, stopped) = tokio::sync::watch::channel(false);

@@ -85,13 +85,13 @@ pub(crate) async fn create(
 }
 
 /// Verifies a signature with the reference library. The time is passed in, because the clock of the test stands still.
-pub(crate) fn is_signed(heard: &ReceivedRequest, secret: &str) -> bool {
+pub(crate) fn is_signed(received: &ReceivedRequest, secret: &str) -> bool {
     let verifier = standardwebhooks::Webhook::new(secret).unwrap();
-    let timestamp = heard.header("webhook-timestamp").parse().unwrap();
-    let expected = verifier.sign(heard.header("webhook-id"), timestamp, &heard.body).unwrap();
-    heard.header("webhook-signature").split(' ').any(|it| it == expected)
+    let timestamp = received.header("webhook-timestamp").parse().unwrap();
+    let expected = verifier.sign(received.header("webhook-id"), timestamp, &received.body).unwrap();
+    received.header("webhook-signature").split(' ').any(|it| it == expected)
 }
 
-pub(crate) fn body(heard: &ReceivedRequest) -> serde_json::Value {
-    serde_json::from_slice(&heard.body).unwrap()
+pub(crate) fn body(received: &ReceivedRequest) -> serde_json::Value {
+    serde_json::from_slice(&received.body).unwrap()
 }

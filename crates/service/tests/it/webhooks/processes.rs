@@ -26,9 +26,9 @@ pub(super) struct Sending {
 }
 
 /// Starts the sending loop as a server does.
-pub(super) fn start(app: &App, look_again: Duration) -> Sending {
+pub(super) fn start(app: &App, poll_interval: Duration) -> Sending {
     let (stop, stopped) = watch::channel(false);
-    let task = tokio::spawn(webhooks::run(app.clone(), look_again, stopped));
+    let task = tokio::spawn(webhooks::run(app.clone(), poll_interval, stopped));
     Sending { stop, task }
 }
 
@@ -57,13 +57,13 @@ pub(super) async fn waiting(app: &App) -> i64 {
 async fn a_delivery_of_a_process_that_does_not_send_is_sent_by_another_at_once() {
     let fixture = Fixture::new().await;
     fixture.receive_only("transaction.created").await;
-    let look_again = match fixture.world.app.db.engine() {
+    let poll_interval = match fixture.world.app.db.engine() {
         Engine::Postgres => NEVER,
         // On SQLite other processes do not notify, and the server polls.
         Engine::Sqlite => POLL_INTERVAL,
     };
     let other_process = fixture.world.other_process().await;
-    let sending = start(&other_process, look_again);
+    let sending = start(&other_process, poll_interval);
     for number in 1..=4 {
         fixture.import_transaction(&format!("n{number}")).await;
         fixture.receiver.wait_for_requests(number).await;
@@ -125,7 +125,7 @@ async fn deliveries_are_updated_by_primary_key() {
         .filter(|it| it.starts_with("update deliveries") && it.contains("event_id = $3"));
     let mut count = 0;
     for sql in changes {
-        let values = given(sql);
+        let values = sample_params(sql);
         let read = |row: &db::Row<'_>| row.get::<String>(if explain == "explain" { 0 } else { 3 });
         let plan = db.all(&format!("{explain} {sql}"), &values, read).await.unwrap().join("\n");
         assert!(plan.contains(by_key), "{sql}\n{plan}");
@@ -135,10 +135,10 @@ async fn deliveries_are_updated_by_primary_key() {
 }
 
 /// Values of the right types for a change of one delivery.
-fn given(sql: &str) -> Vec<db::Param<'static>> {
+fn sample_params(sql: &str) -> Vec<db::Param<'static>> {
     let count = (1..10).take_while(|it| sql.contains(&format!("${it}"))).count();
     let id = || db::Param::Id(Some([1; 16]));
-    let others = (3..count).map(|place| match place == 3 && sql.contains("status = $4") {
+    let others = (3..count).map(|index| match index == 3 && sql.contains("status = $4") {
         true => db::Param::Text(Some("delivered")),
         false => db::Param::Int(Some(1)),
     });
@@ -188,16 +188,16 @@ async fn a_delivery_whose_database_is_cut_at_any_point_arrives_under_one_id() {
         let before = fixture.receiver.requests().len();
         proxy.cut_after(messages);
         let _ = webhooks::deliver_once(&dying).await;
-        let is_whole = proxy.messages_left() > 0;
+        let is_uncut = proxy.messages_left() > 0;
         proxy.restore();
         fixture.world.advance_seconds(60);
         fixture.deliver().await;
-        let heard = fixture.receiver.requests();
-        assert!(heard.len() > before, "lost when cut after {messages}");
-        let first = heard[before].header("webhook-id");
-        assert!(heard[before..].iter().all(|it| it.header("webhook-id") == first));
+        let received = fixture.receiver.requests();
+        assert!(received.len() > before, "lost when cut after {messages}");
+        let first = received[before].header("webhook-id");
+        assert!(received[before..].iter().all(|it| it.header("webhook-id") == first));
         assert_eq!(waiting(&fixture.world.app).await, 0, "cut after {messages}");
-        if is_whole {
+        if is_uncut {
             break;
         }
         cuts += 1;

@@ -26,7 +26,7 @@ async fn queue(response: ScriptedResponse) -> (Fixture, Sending) {
 }
 
 /// How many deliveries the receiver got, each once.
-fn heard(fixture: &Fixture) -> usize {
+fn count_received(fixture: &Fixture) -> usize {
     let mut ids = ids(&fixture.receiver);
     let all = ids.len();
     ids.dedup();
@@ -48,7 +48,7 @@ async fn queued_deliveries_of_a_stopped_process_are_sent_by_another_at_once() {
     sending.stop.send(true).unwrap();
     fixture.receiver.wait_for_requests(41).await;
     next.end().await;
-    assert_eq!(heard(&fixture), 41);
+    assert_eq!(count_received(&fixture), 41);
     assert_eq!(waiting(&fixture.world.app).await, 16, "the hanging requests");
     sending.task.abort();
 }
@@ -63,10 +63,10 @@ async fn a_delivery_queued_for_too_long_is_not_sent_before_it_is_claimed_again()
     fixture.import_transaction("new").await;
     fixture.receiver.wait_for_requests(18).await;
     sending.end().await;
-    assert_eq!((heard(&fixture), waiting(&fixture.world.app).await), (18, 24));
+    assert_eq!((count_received(&fixture), waiting(&fixture.world.app).await), (18, 24));
     fixture.world.advance_seconds(60);
     assert_eq!((fixture.deliver().await, waiting(&fixture.world.app).await), (24, 0));
-    assert_eq!(heard(&fixture), 42);
+    assert_eq!(count_received(&fixture), 42);
 }
 
 /// No further request is sent; the outcomes of requests in flight are written.
@@ -81,7 +81,7 @@ async fn queued_deliveries_of_a_disabled_endpoint_are_not_sent() {
     fixture.world.app.db.write(update).await.unwrap();
     fixture.receiver.release();
     sending.end().await;
-    assert_eq!((heard(&fixture), waiting(&fixture.world.app).await), (17, 0));
+    assert_eq!((count_received(&fixture), waiting(&fixture.world.app).await), (17, 0));
     assert_eq!((counted(&fixture, "delivered").await, counted(&fixture, "failed").await), (17, 24));
     let attempts = fixture.attempts().await;
     assert_eq!(attempts.len(), 17);
@@ -98,7 +98,7 @@ async fn queued_deliveries_are_signed_with_both_secrets_after_a_rotation() {
     fixture.receiver.release();
     fixture.receiver.wait_for_requests(41).await;
     sending.end().await;
-    assert_eq!((heard(&fixture), waiting(&fixture.world.app).await), (41, 0));
+    assert_eq!((count_received(&fixture), waiting(&fixture.world.app).await), (41, 0));
     let signatures =
         |it: &testkit::receiver::ReceivedRequest| it.header("webhook-signature").split(' ').count();
     let both = fixture.receiver.requests().iter().filter(|it| signatures(it) == 2).count();
@@ -113,5 +113,5 @@ async fn queued_deliveries_of_a_revoked_key_are_not_sent() {
     service::access::keys::revoke(&fixture.world.app, &owner, key).await.unwrap();
     fixture.receiver.release();
     sending.end().await;
-    assert_eq!(heard(&fixture), 17);
+    assert_eq!(count_received(&fixture), 17);
 }

@@ -56,9 +56,9 @@ async fn last_replay(fixture: &Fixture) -> Replay {
     replay::list(&fixture.world.app, &fixture.key.caller).await.unwrap().remove(0)
 }
 
-fn is_conflict<T: std::fmt::Debug>(result: service::Result<T>, said: &str) {
+fn is_conflict<T: std::fmt::Debug>(result: service::Result<T>, expected: &str) {
     match result {
-        Err(Error::Conflict { message, .. }) => assert!(message.contains(said), "{message}"),
+        Err(Error::Conflict { message, .. }) => assert!(message.contains(expected), "{message}"),
         other => panic!("{other:?}"),
     }
 }
@@ -81,11 +81,11 @@ async fn a_failed_delivery_is_resent_with_its_id_and_a_new_signature() {
     assert_eq!((second.event_status.as_str(), second.attempt), ("delivered", first.attempt + 1));
     assert!(fixture.current_endpoint().await.last_delivery_at.is_some());
     assert!(failed_deliveries(&fixture, caller).await.is_empty());
-    let heard = fixture.receiver.requests();
-    assert_eq!(heard.len(), 2);
-    assert!(heard.iter().all(|it| it.header("webhook-id") == delivery.event.to_string()));
-    assert!(heard.iter().all(|it| is_signed(it, &fixture.secret)));
-    assert_ne!(heard[0].header("webhook-timestamp"), heard[1].header("webhook-timestamp"));
+    let received = fixture.receiver.requests();
+    assert_eq!(received.len(), 2);
+    assert!(received.iter().all(|it| it.header("webhook-id") == delivery.event.to_string()));
+    assert!(received.iter().all(|it| is_signed(it, &fixture.secret)));
+    assert_ne!(received[0].header("webhook-timestamp"), received[1].header("webhook-timestamp"));
 }
 
 #[tokio::test]

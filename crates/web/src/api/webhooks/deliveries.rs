@@ -45,8 +45,8 @@ async fn test(call: Call) -> Result<Answer> {
     let event_type = members.one_of("event_type", &EventType::NAMES)?;
     let prepare = webhooks::send_test(&call.app, &call.caller, id, event_type.as_deref());
     let (app, caller) = (call.app.clone(), call.caller.clone());
-    let work = move |tx: &mut service::Tx<'_>, tried: webhooks::SentTest| {
-        let it = webhooks::save_test(&app, tx, &caller, tried)?;
+    let work = move |tx: &mut service::Tx<'_>, sent: webhooks::SentTest| {
+        let it = webhooks::save_test(&app, tx, &caller, sent)?;
         let first = Answer::data(&DeliveryTest {
             event_id: it.event.to_string(),
             event_type: it.event_type,

@@ -94,15 +94,15 @@ async fn create(call: Call) -> Result<Answer> {
     let prepare = webhooks::check_url(&call.app, &url);
     let work = move |tx: &mut Tx<'_>, ()| {
         let (endpoint, secret) = webhooks::create(&app, tx, &caller, &new)?;
-        let with = |secret: Option<String>| {
+        let respond = |secret: Option<String>| {
             Answer::data(&EndpointWithSecret { endpoint: (&endpoint).into(), secret })
         };
-        Ok(Told { first: with(Some(secret))?, again: Some(with(None)?) })
+        Ok(Told { first: respond(Some(secret))?, again: Some(respond(None)?) })
     };
     change_prepared(&call, prepare, work).await
 }
 
-/// An empty list counts as absent.
+/// Reads `description`. An empty text clears it, like null.
 fn description(members: &Members) -> Result<Option<Option<String>>> {
     let given = members.text_or_null("description")?;
     Ok(given.map(|it| it.filter(|text| !text.is_empty())))
@@ -174,13 +174,13 @@ pub(super) const UPDATE: Endpoint = Endpoint {
 async fn update(call: Call) -> Result<Answer> {
     let (id, members) = (id(&call)?, call.members(CHANGED)?);
     let status = members.one_of("status", STATUSES)?;
-    let what = EndpointChange {
+    let change = EndpointChange {
         url: members.text("url")?,
         description: description(&members)?,
         filter_types: members.texts("filter_types")?,
         status: status.as_deref().and_then(EndpointStatus::parse),
     };
-    let (app, caller, url) = (call.app.clone(), call.caller.clone(), what.url.clone());
+    let (app, caller, url) = (call.app.clone(), call.caller.clone(), change.url.clone());
     let prepare = async {
         let before = webhooks::get(&call.app, &call.caller, id).await?;
         match url.filter(|it| *it != before.url) {
@@ -189,7 +189,7 @@ async fn update(call: Call) -> Result<Answer> {
         }
     };
     let work = move |tx: &mut Tx<'_>, ()| {
-        let first = shown(&webhooks::update(&app, tx, &caller, id, &what)?)?;
+        let first = shown(&webhooks::update(&app, tx, &caller, id, &change)?)?;
         Ok(Told { first, again: None })
     };
     change_prepared(&call, prepare, work).await
@@ -241,10 +241,10 @@ async fn rotate(call: Call) -> Result<Answer> {
     let (app, caller) = (call.app.clone(), call.caller.clone());
     let work = move |tx: &mut Tx<'_>, ()| {
         let (secret, until) = webhooks::rotate_secret(&app, tx, &caller, id)?;
-        let with = |secret: Option<String>| {
+        let respond = |secret: Option<String>| {
             Answer::data(&RotatedSecret { secret, previous_secret_expires_at: Moment(until) })
         };
-        Ok(Told { first: with(Some(secret))?, again: Some(with(None)?) })
+        Ok(Told { first: respond(Some(secret))?, again: Some(respond(None)?) })
     };
     change_prepared(&call, std::future::ready(Ok(())), work).await
 }

@@ -22,11 +22,11 @@ pub(in crate::site) async fn rename(person: Person, id: Path<String>, form: Form
 pub(in crate::site) async fn hide(person: Person, id: Path<String>, form: Form) -> PageResult {
     let (id, hidden) = (parse(id)?, form.text("hidden") == "1");
     let done = accounts::set_hidden(person.app(), &person.caller, id, hidden).await;
-    let said = match hidden {
+    let message = match hidden {
         true => "Account hidden. You can find it under hidden and closed accounts.",
         false => "Account is visible again.",
     };
-    answer(&person, id, &form, done, said).await
+    answer(&person, id, &form, done, message).await
 }
 
 pub(in crate::site) async fn close(person: Person, id: Path<String>, form: Form) -> PageResult {
@@ -66,10 +66,10 @@ pub(super) async fn answer(
     id: AccountId,
     form: &Form,
     done: service::Result<()>,
-    said: &str,
+    message: &str,
 ) -> PageResult {
     match done {
-        Ok(()) => Ok(app_page::see_other(person, &format!("/accounts/{id}"), said)),
+        Ok(()) => Ok(app_page::see_other(person, &format!("/accounts/{id}"), message)),
         Err(error) => detail::again(person, id, form, FormError::from_error(error)?).await,
     }
 }

@@ -43,8 +43,8 @@ fn is_hidden_or_closed(account: &Account) -> bool {
 
 fn page(person: &Person, accounts: &[Account], worth: &NetWorth, show_all: bool) -> Markup {
     let view = person.view;
-    let away = accounts.iter().filter(|it| is_hidden_or_closed(it)).count();
-    let open = accounts.len() - away;
+    let hidden = accounts.iter().filter(|it| is_hidden_or_closed(it)).count();
+    let open = accounts.len() - hidden;
     let total = Money::new(worth.minor(), worth.currency);
     html! {
         div.heading {
@@ -59,13 +59,13 @@ fn page(person: &Person, accounts: &[Account], worth: &NetWorth, show_all: bool)
             a href="/" { strong { (view.money(total)) } } "."
         }
         @for kind in AccountKind::ALL { (section(person, accounts, worth, (*kind, show_all))) }
-        @if away > 0 {
+        @if hidden > 0 {
             p {
                 @if show_all {
                     a href="/accounts" { "Hide closed and hidden accounts" }
                 } @else {
                     a href="/accounts?show=all" {
-                        "Show " (plural(away as i64, "hidden or closed account", "hidden or closed accounts"))
+                        "Show " (plural(hidden as i64, "hidden or closed account", "hidden or closed accounts"))
                     }
                 }
             }

@@ -68,8 +68,8 @@ pub(in crate::site) async fn create(person: Person, form: Form) -> PageResult {
     let made = async { manual::create_account(person.app(), &person.caller, typed.read()?).await };
     match made.await {
         Ok(id) => {
-            let said = "Account added. Add its transactions below.";
-            Ok(see_other(&person, &format!("/accounts/{id}"), said))
+            let message = "Account added. Add its transactions below.";
+            Ok(see_other(&person, &format!("/accounts/{id}"), message))
         }
         Err(error) => Ok(form_page(&person, &typed, &FormError::from_error(error)?)),
     }
@@ -115,17 +115,17 @@ pub(in crate::site) async fn set_balance(
     let id = parse(id)?;
     let (app, caller) = (person.app(), &person.caller);
     let account = accounts::get(app, caller, id).await?;
-    let mut said = String::new();
+    let mut message = String::new();
     let done = async {
         if form.text("balance").is_empty() {
             return Err(Error::invalid("balance", "enter the balance, such as 120.50"));
         }
         let now = fields::amount("balance", form.text("balance"), account.currency)?;
-        said = balance_message(person.view, &account, now);
+        message = balance_message(person.view, &account, now);
         manual::set_balance(app, caller, id, now.minor()).await
     };
     let done = done.await;
-    answer(&person, id, &form, done, &said).await
+    answer(&person, id, &form, done, &message).await
 }
 
 fn balance_message(view: View, account: &Account, now: Money) -> String {

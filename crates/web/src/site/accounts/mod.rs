@@ -30,7 +30,7 @@ pub(super) fn kind_name(kind: AccountKind) -> &'static str {
     }
 }
 
-/// What an account adds to net worth: debts are negative.
+/// The amount that an account adds to net worth: debts are negative.
 fn signed_balance(account: &Account) -> Option<Money> {
     let minor = account.balance_current_minor?;
     let signed = if account.kind.is_debt() { minor.saturating_neg() } else { minor };

@@ -103,7 +103,7 @@ fn card(
 }
 
 fn sight(person: &Person, account: &Account) -> Markup {
-    let (said, value, label) = match account.hidden_at.is_some() {
+    let (explanation, value, label) = match account.hidden_at.is_some() {
         true => ("This account is hidden from lists, totals and charts.", "0", "Show account"),
         false => (
             "Hide account from lists, totals and charts, here and in the API. Its data is kept.",
@@ -116,7 +116,7 @@ fn sight(person: &Person, account: &Account) -> Markup {
         button.outlined type="submit" { (label) }
     };
     html! {
-        p.soft { (said) }
+        p.soft { (explanation) }
         (fields::form(&action(account, "hide"), &person.form_token, body))
     }
 }

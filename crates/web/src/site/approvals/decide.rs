@@ -19,8 +19,8 @@ use crate::site::person::Person;
 pub(super) async fn decide(person: Person, Path(thread): Path<String>, form: Form) -> PageResult {
     let action = find(&person, &thread).await?;
     let Some(seen) = read_seen(form.text("digest"), form.text("price")) else {
-        let said = "We couldn't confirm what you reviewed. Review the proposal again.";
-        return detail::page(&person, &thread, Some(said)).await;
+        let message = "We couldn't confirm what you reviewed. Review the proposal again.";
+        return detail::page(&person, &thread, Some(message)).await;
     };
     let (app, caller) = (person.app(), &person.caller);
     let decided = match form.text("decision") {
@@ -48,8 +48,8 @@ pub(super) async fn confirm(person: Person, Path(thread): Path<String>, form: Fo
     let action = find(&person, &thread).await?;
     let is_done = form.text("done") == "yes";
     let action = actions::confirm(person.app(), &person.caller, action.id, is_done).await?;
-    let said = if is_done { "Marked as done." } else { "Marked as not done." };
-    Ok(see_other(&person, &here(&action), said))
+    let message = if is_done { "Marked as done." } else { "Marked as not done." };
+    Ok(see_other(&person, &here(&action), message))
 }
 
 pub(super) async fn undo(person: Person, Path(thread): Path<String>, _form: Form) -> PageResult {
@@ -82,7 +82,7 @@ pub(super) async fn finish_passkey(person: Person, headers: HeaderMap, body: Str
     .await
 }
 
-/// What the page showed, as the script reports it.
+/// The proposal that the page showed, as the script reports it.
 fn about(body: &str) -> Result<(ThreadId, SeenProposal), Refused> {
     let unreadable = || Refused::unreadable();
     let sent: Value = serde_json::from_str(body).map_err(|_| unreadable())?;

@@ -130,10 +130,10 @@ fn price_now(priced: &SourcedQuote) -> Markup {
 
 fn plain_facts(person: &Person, action: &Action, plain: &ActionDetails) -> Markup {
     // Text written by the proposer is set apart from our own description.
-    let theirs = action.kind() == Kind::Unknown;
+    let is_custom = action.kind() == Kind::Unknown;
     html! {
         @if let Some(summary) = &plain.summary_markdown {
-            @if theirs {
+            @if is_custom {
                 div.quoted { (markdown::render(summary)) }
             } @else {
                 div.prose { (markdown::render(summary)) }
@@ -261,7 +261,7 @@ fn ended(person: &Person, action: &Action) -> Markup {
         Some("passkey") => " with your passkey",
         _ => "",
     };
-    let said = match action.status {
+    let message = match action.status {
         Status::Approved if action.kind().is_executed_by_person() => {
             format!("You approved this{method}. Make the transfer at your bank, then confirm here.")
         }
@@ -281,7 +281,7 @@ fn ended(person: &Person, action: &Action) -> Markup {
     let class = if action.status == Status::Failed { "warning" } else { "notice" };
     html! {
         p.(class) {
-            (said)
+            (message)
             @if let Some(at) = action.executed_at.or(action.decided_at) {
                 " " span.soft { (time_ago(at, now)) "." }
             }

@@ -111,8 +111,8 @@ pub(in crate::site) fn asked(
 ) -> Result<RelyingParty, Refused> {
     let given = headers.get(TOKEN_HEADER).and_then(|it| it.to_str().ok()).unwrap_or_default();
     if !is_ours(web, headers, cookie, given) {
-        let said = "The page was open too long. Reload it and try again.";
-        return Err(Refused(StatusCode::FORBIDDEN, said.to_owned()));
+        let message = "The page was open too long. Reload it and try again.";
+        return Err(Refused(StatusCode::FORBIDDEN, message.to_owned()));
     }
     RelyingParty::from_url(&web.settings.public_url)
         .map_err(|reason| Refused(StatusCode::BAD_REQUEST, reason.to_owned()))
@@ -136,8 +136,8 @@ pub(in crate::site) struct Refused(StatusCode, String);
 
 impl Refused {
     pub(in crate::site) fn unreadable() -> Refused {
-        let said = "We couldn't read your browser's answer. Try again.";
-        Refused(StatusCode::BAD_REQUEST, said.to_owned())
+        let message = "We couldn't read your browser's answer. Try again.";
+        Refused(StatusCode::BAD_REQUEST, message.to_owned())
     }
 }
 
@@ -146,8 +146,8 @@ impl From<Error> for Refused {
         let status = match &error {
             Error::Limited { retry_after_seconds, .. } => {
                 let wait = duration_text(*retry_after_seconds);
-                let said = format!("Too many attempts. Wait {wait}, then try again.");
-                return Refused(StatusCode::TOO_MANY_REQUESTS, said);
+                let message = format!("Too many attempts. Wait {wait}, then try again.");
+                return Refused(StatusCode::TOO_MANY_REQUESTS, message);
             }
             Error::Unavailable(_) | Error::TooSlow => StatusCode::SERVICE_UNAVAILABLE,
             Error::Internal(_) => {
@@ -167,7 +167,9 @@ pub(in crate::site) async fn answer(
 ) -> Response {
     match work.await {
         Ok(response) => response,
-        Err(Refused(status, said)) => (status, json(&json!({ "message": said }))).into_response(),
+        Err(Refused(status, message)) => {
+            (status, json(&json!({ "message": message }))).into_response()
+        }
     }
 }
 

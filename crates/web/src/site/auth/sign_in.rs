@@ -82,8 +82,8 @@ pub(super) fn refusal(error: Error) -> Result<(StatusCode, FormError), PageError
 /// Redirects to the second step. Its token is kept in a cookie that grants nothing else.
 fn to_second_step(web: &WebState, token: &str, next: &str) -> Response {
     let secure = cookies::is_secure(&web.settings.public_url);
-    let place = format!("/sign-in/second{}", urls::query_string(&[("next", next)]));
-    let mut response = Redirect::to(&place).into_response();
+    let location = format!("/sign-in/second{}", urls::query_string(&[("next", next)]));
+    let mut response = Redirect::to(&location).into_response();
     let line = cookies::set(cookies::SECOND, token, Some(SECOND_STEP_SECONDS), secure);
     response.headers_mut().append(header::SET_COOKIE, line);
     response

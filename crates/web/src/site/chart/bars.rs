@@ -39,12 +39,12 @@ impl Bars<'_> {
                     line.grid x1="0" x2=(WIDTH) y1=(scale.y(*line)) y2=(scale.y(*line)) {}
                     text.label x="0" y=(scale.y(*line)) dy="-5" { (view.whole_money_text(money(*line))) }
                 }
-                @for (place, group) in self.groups.iter().enumerate() {
+                @for (group_index, group) in self.groups.iter().enumerate() {
                     g.group {
                         @for (index, minor) in group.minor.iter().enumerate() {
-                            (self.bar(&scale, (place, index), *minor))
+                            (self.bar(&scale, (group_index, index), *minor))
                         }
-                        (self.name(place, &group.name))
+                        (self.name(group_index, &group.name))
                     }
                 }
             }
@@ -65,11 +65,11 @@ impl Bars<'_> {
         (WIDTH - LEFT) * 10 / self.groups.len().max(1) as i64
     }
 
-    fn bar(&self, scale: &Scale, (place, index): (usize, usize), minor: i64) -> Markup {
+    fn bar(&self, scale: &Scale, (group_index, index): (usize, usize), minor: i64) -> Markup {
         let group = self.group_width();
         let width = (group * 7 / 10 / self.series.len().max(1) as i64).min(480);
         let used = width * self.series.len() as i64;
-        let x = LEFT * 10 + group * place as i64 + (group - used) / 2 + width * index as i64;
+        let x = LEFT * 10 + group * group_index as i64 + (group - used) / 2 + width * index as i64;
         let (zero, end) = (scale.tenths(0), scale.tenths(minor));
         html! {
             rect.stave.(series(index)) x=(decimal(x)) width=(decimal(width * 9 / 10))
@@ -78,9 +78,10 @@ impl Bars<'_> {
     }
 
     /// The name below a group. Every second one is left out if there are many, so that they do not overlap.
-    fn name(&self, place: usize, name: &str) -> Markup {
-        let shown = self.groups.len() <= 7 || (self.groups.len() - 1 - place).is_multiple_of(2);
-        let x = LEFT * 10 + self.group_width() * place as i64 + self.group_width() / 2;
+    fn name(&self, group_index: usize, name: &str) -> Markup {
+        let shown =
+            self.groups.len() <= 7 || (self.groups.len() - 1 - group_index).is_multiple_of(2);
+        let x = LEFT * 10 + self.group_width() * group_index as i64 + self.group_width() / 2;
         html! {
             @if shown { text.label.middle x=(decimal(x)) y=(HEIGHT - 6) { (name) } }
         }

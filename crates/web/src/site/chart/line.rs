@@ -68,7 +68,8 @@ type FormatValue<'a> = &'a dyn Fn(i64) -> String;
 impl Drawing<'_> {
     fn draw(&self, view: View, label: FormatValue<'_>, value: FormatValue<'_>) -> Markup {
         let scale = Scale::new(self.points.iter().map(|it| it.minor), self.unit, false);
-        let places: Vec<String> = self.points.iter().map(|it| self.place(&scale, it)).collect();
+        let coordinates: Vec<String> =
+            self.points.iter().map(|it| self.place(&scale, it)).collect();
         let picture = html! {
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" tabindex="0"
                 aria-label={ (self.title) ". Use the arrow keys to read values." } {
@@ -76,10 +77,10 @@ impl Drawing<'_> {
                     line.grid x1="0" x2=(WIDTH) y1=(scale.y(*line)) y2=(scale.y(*line)) {}
                     text.label x="0" y=(scale.y(*line)) dy="-5" { (label(*line)) }
                 }
-                @for (reported, run) in self.runs(&places) {
+                @for (reported, run) in self.runs(&coordinates) {
                     polyline.(if reported { "solid" } else { "dotted" }) points=(run) {}
                 }
-                polyline.track points=(places.join(" ")) {}
+                polyline.track points=(coordinates.join(" ")) {}
                 line.cursor x1="0" x2="0" y1="0" y2=(HEIGHT - FOOT) {}
                 circle.dot r="5" {}
                 (self.days(view))
@@ -96,19 +97,21 @@ impl Drawing<'_> {
             (Some(first), Some(last)) => (days_from_date(first.on), days_from_date(last.on)),
             _ => (0, 0),
         };
-        let along = (days_from_date(point.on) - first) * WIDTH * 10 / (last - first).max(1);
-        format!("{},{}", decimal(along), scale.y(point.minor))
+        let x = (days_from_date(point.on) - first) * WIDTH * 10 / (last - first).max(1);
+        format!("{},{}", decimal(x), scale.y(point.minor))
     }
 
     /// Stretches of reported or estimated points. Each begins where the one before ended, so that the line has no gaps.
-    fn runs(&self, places: &[String]) -> Vec<(bool, String)> {
+    fn runs(&self, coordinates: &[String]) -> Vec<(bool, String)> {
         let mut runs: Vec<(bool, Vec<&str>)> = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
             match runs.last_mut() {
-                Some((reported, run)) if *reported == point.reported => run.push(&places[index]),
+                Some((reported, run)) if *reported == point.reported => {
+                    run.push(&coordinates[index]);
+                }
                 last => {
                     let joint = last.and_then(|(_, run)| run.last().copied());
-                    let run = joint.into_iter().chain([places[index].as_str()]).collect();
+                    let run = joint.into_iter().chain([coordinates[index].as_str()]).collect();
                     runs.push((point.reported, run));
                 }
             }
@@ -143,9 +146,9 @@ mod tests {
         ];
         let drawing = Drawing { title: "Net worth", points: &points, unit: 100 };
         let line = Line { title: "Net worth", currency: Currency::USD, points: &points };
-        let places: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
-        let wanted = [(false, "a".to_owned()), (true, "a b c".to_owned())];
-        assert_eq!(drawing.runs(&places), wanted);
+        let coordinates: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let expected = [(false, "a".to_owned()), (true, "a b c".to_owned())];
+        assert_eq!(drawing.runs(&coordinates), expected);
         let today = "2026-03-10".parse().unwrap();
         let hidden = View { hide_amounts: true, theme: Theme::System, today };
         let page = line.draw(hidden).into_string();

@@ -12,16 +12,16 @@ impl Shares<'_> {
     pub(crate) fn draw(&self) -> Markup {
         html! {
             svg.pieces viewBox={ "0 0 " (WIDTH) " 8" } preserveAspectRatio="none" aria-hidden="true" {
-                @for (place, (x, width)) in self.pieces().into_iter().enumerate() {
-                    rect.stave.(series(place)) x=(x) y="0" width=(width) height="8" {}
+                @for (index, (x, width)) in self.pieces().into_iter().enumerate() {
+                    rect.stave.(series(index)) x=(x) y="0" width=(width) height="8" {}
                 }
             }
         }
     }
 
     /// The color key of a segment.
-    pub(crate) fn key(place: usize) -> Markup {
-        html! { span.swatch.(series(place)) {} }
+    pub(crate) fn key(index: usize) -> Markup {
+        html! { span.swatch.(series(index)) {} }
     }
 
     /// The start and width of each segment, with a small gap between them.
@@ -37,8 +37,8 @@ impl Shares<'_> {
             let start = before * i128::from(WIDTH) / whole;
             before += size(it);
             let end = before * i128::from(WIDTH) / whole;
-            let hair = if before < whole { 2 } else { 0 };
-            pieces.push((start as i64, (end - start - hair).max(0) as i64));
+            let gap = if before < whole { 2 } else { 0 };
+            pieces.push((start as i64, (end - start - gap).max(0) as i64));
         }
         pieces
     }

@@ -50,8 +50,8 @@ pub(super) async fn reauthorize(person: Person, id: Path<String>, form: Form) ->
 pub(super) async fn disconnect(person: Person, id: Path<String>, _form: Form) -> PageResult {
     let id = parse(id)?;
     connections::disconnect(person.app(), &person.caller, id).await?;
-    let said = "Disconnected. Its accounts and transactions are kept.";
-    Ok(see_other(&person, HOME, said))
+    let message = "Disconnected. Its accounts and transactions are kept.";
+    Ok(see_other(&person, HOME, message))
 }
 
 async fn again(person: &Person, id: ConnectionId, error: service::Error) -> PageResult {

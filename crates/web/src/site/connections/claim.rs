@@ -15,8 +15,8 @@ pub(super) async fn post(person: Person, form: Form) -> PageResult {
     let claimed = connections::create(person.app(), &person.caller, form.text("token"), name).await;
     match claimed {
         Ok(id) => {
-            let said = "Connected. Now choose which accounts to add.";
-            Ok(see_other(&person, &url_of(id), said))
+            let message = "Connected. Now choose which accounts to add.";
+            Ok(see_other(&person, &url_of(id), message))
         }
         Err(error) => {
             let wrong = FormError::from_error(error)?;

@@ -33,7 +33,7 @@ pub(super) fn card(
                 p { "Choose which accounts to add. SimpleFIN doesn't report the account type, so check each one." }
                 (fields::form(&action, &person.form_token, html! {
                     ul.rows.offers {
-                        @for (place, it) in offered.iter().enumerate() { (row(person, place, it, own)) }
+                        @for (index, it) in offered.iter().enumerate() { (row(person, index, it, own)) }
                     }
                     button.primary type="submit" { "Save choices" }
                 }))
@@ -42,7 +42,7 @@ pub(super) fn card(
     }
 }
 
-fn row(person: &Person, place: usize, it: &OfferedAccount, own: &[Account]) -> Markup {
+fn row(person: &Person, index: usize, it: &OfferedAccount, own: &[Account]) -> Markup {
     html! {
         li {
             span.what {
@@ -53,16 +53,16 @@ fn row(person: &Person, place: usize, it: &OfferedAccount, own: &[Account]) -> M
             @if it.status == OfferStatus::Unsupported {
                 span.wrong { (it.reason.as_deref().unwrap_or("This account can't be added.")) }
             } @else {
-                input type="hidden" name=(format!("id{place}")) value=(it.external_id);
-                (goes(place, it, own))
-                (kinds(place, it))
-                (owed(place, it))
+                input type="hidden" name=(format!("id{index}")) value=(it.external_id);
+                (goes(index, it, own))
+                (kinds(index, it))
+                (owed(index, it))
             }
         }
     }
 }
 
-fn goes(place: usize, it: &OfferedAccount, own: &[Account]) -> Markup {
+fn goes(index: usize, it: &OfferedAccount, own: &[Account]) -> Markup {
     let chosen = match (it.status, it.account) {
         (OfferStatus::Skipped, _) => "none".to_owned(),
         (OfferStatus::Added, Some(account)) => account.to_string(),
@@ -74,7 +74,7 @@ fn goes(place: usize, it: &OfferedAccount, own: &[Account]) -> Markup {
     options.push(("none".to_owned(), "Don't add".to_owned()));
     let options: Vec<(&str, &str)> =
         options.iter().map(|(value, shown)| (value.as_str(), shown.as_str())).collect();
-    fields::select(&format!("goes{place}"), "Add to", &options, &chosen)
+    fields::select(&format!("goes{index}"), "Add to", &options, &chosen)
 }
 
 const KINDS: [(&str, &str); 5] = [
@@ -85,16 +85,16 @@ const KINDS: [(&str, &str); 5] = [
     ("other", "Other"),
 ];
 
-fn kinds(place: usize, it: &OfferedAccount) -> Markup {
-    fields::select(&format!("kind{place}"), "Type", &KINDS, it.kind.as_str())
+fn kinds(index: usize, it: &OfferedAccount) -> Markup {
+    fields::select(&format!("kind{index}"), "Type", &KINDS, it.kind.as_str())
 }
 
-fn owed(place: usize, it: &OfferedAccount) -> Markup {
+fn owed(index: usize, it: &OfferedAccount) -> Markup {
     let options = [("negative", "Shown as negative"), ("positive", "Shown as positive")];
     let chosen = if it.owed == OwedSign::Positive { "positive" } else { "negative" };
     html! {
         @if it.kind.is_debt() {
-            (fields::select(&format!("owed{place}"), "Amount owed", &options, chosen))
+            (fields::select(&format!("owed{index}"), "Amount owed", &options, chosen))
         }
     }
 }
@@ -103,15 +103,15 @@ pub(super) async fn post(person: Person, id: Path<String>, form: Form) -> PageRe
     let id = parse(id)?;
     let offered = connections::list_offers(person.app(), &person.caller, id).await?;
     let choices: Vec<Choice> =
-        (0..offered.len()).filter_map(|place| choice(&form, place, &offered)).collect();
-    let taken = choices.iter().any(|it| !matches!(it.selection, Selection::Skip));
+        (0..offered.len()).filter_map(|index| choice(&form, index, &offered)).collect();
+    let adds_any = choices.iter().any(|it| !matches!(it.selection, Selection::Skip));
     match connections::choose(person.app(), &person.caller, id, choices).await {
         Ok(()) => {
-            let said = match taken {
+            let message = match adds_any {
                 true => "Saved. Your accounts are being added. Older transactions will follow.",
                 false => "Saved.",
             };
-            Ok(see_other(&person, &url_of(id), said))
+            Ok(see_other(&person, &url_of(id), message))
         }
         Err(error) => {
             let wrong = FormError::from_error(error)?;
@@ -120,17 +120,17 @@ pub(super) async fn post(person: Person, id: Path<String>, form: Form) -> PageRe
     }
 }
 
-fn choice(form: &Form, place: usize, offered: &[OfferedAccount]) -> Option<Choice> {
-    let external_id = form.text(&format!("id{place}"));
+fn choice(form: &Form, index: usize, offered: &[OfferedAccount]) -> Option<Choice> {
+    let external_id = form.text(&format!("id{index}"));
     let known = offered.iter().find(|it| it.external_id == external_id)?;
-    let owed = match form.text(&format!("owed{place}")) {
+    let owed = match form.text(&format!("owed{index}")) {
         "positive" => OwedSign::Positive,
         "negative" => OwedSign::Negative,
         _ => known.owed,
     };
-    let kind = AccountKind::parse(form.text(&format!("kind{place}"))).unwrap_or(known.kind);
+    let kind = AccountKind::parse(form.text(&format!("kind{index}"))).unwrap_or(known.kind);
     let subtype = known.subtype.clone().filter(|_| kind == known.kind);
-    let selection = match form.text(&format!("goes{place}")) {
+    let selection = match form.text(&format!("goes{index}")) {
         "none" => Selection::Skip,
         "new" => Selection::Add(AddAccount { kind, subtype, name: None, owed }),
         account => Selection::MergeInto { account: base::AccountId::parse(account).ok()?, owed },

@@ -48,14 +48,14 @@ pub(in super::super) fn router() -> Router<WebState> {
 }
 
 pub(in super::super) fn page(guide: &Guide, public_url: &str, limit: Policy) -> Markup {
-    let place = GuideContext { base: format!("{public_url}/v1"), limit };
+    let context = GuideContext { base: format!("{public_url}/v1"), limit };
     PublicPage {
         title: guide.title,
         place: PublicNavItem::Guides,
         class: "docs guides",
         side: Some(contents(guide.path)),
         scripts: &[Asset::Copying],
-        main: html! { h1 { (guide.title) } ((guide.body)(&place)) },
+        main: html! { h1 { (guide.title) } ((guide.body)(&context)) },
     }
     .render()
 }
@@ -85,7 +85,7 @@ pub(super) fn filled(command: &str) -> String {
     command.replacen('\'', "\"", 2)
 }
 
-fn start(place: &GuideContext) -> Markup {
+fn start(context: &GuideContext) -> Markup {
     html! {
         p.lead {
             "Send your first API request in under a minute. Apps and assistants with a key can read your data and \
@@ -104,12 +104,12 @@ fn start(place: &GuideContext) -> Markup {
             }
             li {
                 p { "Get your profile." }
-                (snippet::text("Shell", &curl(&format!("{}/me", place.base))))
+                (snippet::text("Shell", &curl(&format!("{}/me", context.base))))
             }
             li {
                 p { "List your accounts and transactions." }
-                (snippet::text("Shell", &curl(&format!("{}/accounts", place.base))))
-                (snippet::text("Shell", &curl(&format!("{}/transactions?limit=5", place.base))))
+                (snippet::text("Shell", &curl(&format!("{}/accounts", context.base))))
+                (snippet::text("Shell", &curl(&format!("{}/transactions?limit=5", context.base))))
             }
         }
         (section("more", "Next steps", html! {
@@ -134,7 +134,7 @@ fn link(href: &str, name: &str, about: &str) -> Markup {
     html! { div { dt { a href=(href) { (name) } } dd { (about) } } }
 }
 
-fn authentication(place: &GuideContext) -> Markup {
+fn authentication(context: &GuideContext) -> Markup {
     let key = html! {
         p {
             (prose("Send your key in the `Authorization` header of every request. Keys start with `ek_`."))
@@ -160,11 +160,11 @@ fn authentication(place: &GuideContext) -> Markup {
         }
         p { a href="/docs/errors/unauthenticated" { "How to fix a 401" } }
     };
-    let plain = format!("curl '{}/me'", place.base);
+    let plain = format!("curl '{}/me'", context.base);
     html! {
         p.lead { "Every request needs an API key." }
         (section("keys", "API keys", pair(
-            &key, &snippet::text("With a key", &curl(&format!("{}/me", place.base)))
+            &key, &snippet::text("With a key", &curl(&format!("{}/me", context.base)))
         )))
         (section("refused", "Authentication errors", pair(
             &refused, &snippet::text("Without a key: 401", &plain)
@@ -172,9 +172,9 @@ fn authentication(place: &GuideContext) -> Markup {
     }
 }
 
-fn paging(place: &GuideContext) -> Markup {
-    let base = &place.base;
-    let said = html! {
+fn paging(context: &GuideContext) -> Markup {
+    let base = &context.base;
+    let explanation = html! {
         p {
             (prose("Long lists are paginated. `limit` sets the page size: 1 to 100, 50 by default. While \
                     `pagination.has_more` is true, send `pagination.next_cursor` as `cursor` with the same \
@@ -203,7 +203,7 @@ fn paging(place: &GuideContext) -> Markup {
     let wrong = curl(&format!("{base}/transactions?cursor=bent"));
     html! {
         p.lead { "How to read long lists without missing or repeating rows." }
-        (section("pages", "Cursors", pair(&said, &html! {
+        (section("pages", "Cursors", pair(&explanation, &html! {
             (snippet::text("First page", &first))
             (snippet::text("Next page", &next))
         })))
@@ -216,50 +216,50 @@ fn paging(place: &GuideContext) -> Markup {
     }
 }
 
-fn rate_limits(place: &GuideContext) -> Markup {
-    let Policy { requests, window_seconds } = place.limit;
-    let command = curl(&format!("{}/me", place.base)).replacen("curl", "curl -I", 1);
+fn rate_limits(context: &GuideContext) -> Markup {
+    let Policy { requests, window_seconds } = context.limit;
+    let command = curl(&format!("{}/me", context.base)).replacen("curl", "curl -I", 1);
     let policy = format!("ratelimit-policy: \"default\";q={requests};w={window_seconds}");
     let left = format!("ratelimit: \"default\";r={};t={window_seconds}", requests - 1);
-    let said = html! {
+    let explanation = html! {
         p {
             "A key can send " (requests) " requests in any " (window_seconds) " seconds. "
             (prose("Every response has the remaining requests (`r`) and the seconds until the limit resets (`t`)."))
         }
     };
-    let beyond = html! {
+    let exceeded = html! {
         p {
             (prose("The response is 429 `RATE_LIMITED` with the seconds to wait in `Retry-After`. Wait, then \
                     retry. Rejected requests don't count toward the limit."))
         }
         p { a href="/docs/errors/rate-limited" { "How to handle a 429" } }
     };
-    let plain = curl(&format!("{}/accounts", place.base));
+    let plain = curl(&format!("{}/accounts", context.base));
     let save = format!("{plain} \\\n  --etag-save accounts.tag -o accounts.json");
-    let cheap = html! {
+    let conditional = html! {
         p {
             (prose("Save the `ETag` of a response and send it back. If nothing changed, the response is 304 \
                     without a body. It counts toward the limit but is cheap to process."))
         }
     };
-    let retry = curl(&format!("{}/me", place.base)).replacen("curl", "curl --retry 3", 1);
+    let retry = curl(&format!("{}/me", context.base)).replacen("curl", "curl --retry 3", 1);
     html! {
         p.lead { "How many requests a key can send." }
-        (section("limit", "Limits", pair(&said, &html! {
+        (section("limit", "Limits", pair(&explanation, &html! {
             (snippet::text("Show the headers", &command))
             (snippet::text("Rate limit headers", &format!("{policy}\n{left}")))
         })))
         (section("beyond", "Exceeding the limit", pair(
-            &beyond, &snippet::text("Wait and retry", &retry)
+            &exceeded, &snippet::text("Wait and retry", &retry)
         )))
         (section("less", "Reduce requests", pair(
-            &cheap, &snippet::text("Save the ETag", &save)
+            &conditional, &snippet::text("Save the ETag", &save)
         )))
     }
 }
 
-fn idempotency(place: &GuideContext) -> Markup {
-    let said = html! {
+fn idempotency(context: &GuideContext) -> Markup {
+    let explanation = html! {
         p {
             (prose("Send an `Idempotency-Key` with a change to make it safe to retry. A retry returns the first \
                     response with `Idempotent-Replayed: true`. A key has 1 to 255 visible ASCII characters, such \
@@ -278,13 +278,13 @@ fn idempotency(place: &GuideContext) -> Markup {
         }
     };
     let header = "Idempotency-Key: 0d7f4f0e-6f5c-4a53-9d0b-8f1f6c1f2a11";
-    let url = format!("{}/paper-trading/accounts", place.base);
+    let url = format!("{}/paper-trading/accounts", context.base);
     let change = curl_post(&url, Some(r#"{"name": "Practice"}"#));
     let change = format!("{change} \\\n  -H '{header}'");
-    let command = format!("{} \\\n  -H '{header}'", curl(&format!("{}/me", place.base)));
+    let command = format!("{} \\\n  -H '{header}'", curl(&format!("{}/me", context.base)));
     html! {
         p.lead { "How to retry a change safely." }
-        (section("key", "Idempotency keys", pair(&said, &html! {
+        (section("key", "Idempotency keys", pair(&explanation, &html! {
             (snippet::text("Sent twice, proposed once", &change))
             (snippet::text("Has no effect on GET", &command))
         })))

@@ -52,12 +52,12 @@ pub(super) fn sections(public_url: &str) -> Markup {
 }
 
 /// An explanation beside its example.
-pub(super) fn pair(said: &Markup, shown: &Markup) -> Markup {
-    html! { div.pair { div.said { (said) } div.aside { (shown) } } }
+pub(super) fn pair(explanation: &Markup, example: &Markup) -> Markup {
+    html! { div.pair { div.said { (explanation) } div.aside { (example) } } }
 }
 
 fn start(base: &str) -> Markup {
-    let said = html! {
+    let explanation = html! {
         p { "All paths on this page start with the base URL." }
         ul.facts {
             @for fact in FACTS { li { (prose(fact)) } }
@@ -67,11 +67,11 @@ fn start(base: &str) -> Markup {
             a href="/v1/openapi.json" { "OpenAPI 3.1 document" } "."
         }
     };
-    pair(&said, &snippet::text("Base URL", base))
+    pair(&explanation, &snippet::text("Base URL", base))
 }
 
 fn authentication(base: &str) -> Markup {
-    let said = html! {
+    let explanation = html! {
         p {
             "Send an API key with every request. Create one under "
             a href="/settings/keys" { "Settings, API keys" }
@@ -94,7 +94,7 @@ fn authentication(base: &str) -> Markup {
         }
     };
     let first = format!("export EVENKEEL_KEY=ek_...\n{}", curl(&format!("{base}/me")));
-    pair(&said, &snippet::text("First request", &first))
+    pair(&explanation, &snippet::text("First request", &first))
 }
 
 fn scopes() -> Markup {
@@ -135,7 +135,7 @@ fn users_of(scope: Scope) -> Markup {
 }
 
 fn errors(base: &str, public_url: &str) -> Markup {
-    let said = html! {
+    let explanation = html! {
         p { "All errors have the same format." }
         ul.facts {
             li { (prose("Use `code` in your program. Codes never change.")) }
@@ -145,37 +145,40 @@ fn errors(base: &str, public_url: &str) -> Markup {
         }
         p { a href="/docs/errors" { "All error codes" } }
     };
-    let shown = html! {
+    let example = html! {
         (snippet::text("An invalid request", &curl(&format!("{base}/transactions?limit=0"))))
         (snippet::block("400", &snippet::json(&examples::error(Code::ValidationError, public_url))))
     };
-    pair(&said, &shown)
+    pair(&explanation, &example)
 }
 
 fn conditional(base: &str) -> Markup {
     let plain = curl(&format!("{base}/accounts"));
     let save = format!("{plain} \\\n  --etag-save accounts.tag -o accounts.json");
-    let loud = plain.replacen("curl", "curl -i", 1);
-    let compare = format!("{loud} \\\n  --etag-compare accounts.tag");
-    let said = html! {
+    let with_headers = plain.replacen("curl", "curl -i", 1);
+    let compare = format!("{with_headers} \\\n  --etag-compare accounts.tag");
+    let explanation = html! {
         p {
             (prose("GET responses have an `ETag`. Send it as `If-None-Match` with the next request: if nothing \
                     changed, the response is 304 without a body. These requests count toward the rate limit."))
         }
     };
-    let shown = html! {
+    let example = html! {
         (snippet::text("Save the ETag", &save))
         (snippet::text("Send it back", &compare))
     };
-    pair(&said, &shown)
+    pair(&explanation, &example)
 }
 
 fn compression(base: &str) -> Markup {
-    let said = html! {
+    let explanation = html! {
         p {
             (prose("Responses over 1 KiB are compressed with zstd, br or gzip if `Accept-Encoding` allows it."))
         }
     };
     let plain = curl(&format!("{base}/transactions"));
-    pair(&said, &snippet::text("Compressed", &plain.replacen("curl", "curl --compressed", 1)))
+    pair(
+        &explanation,
+        &snippet::text("Compressed", &plain.replacen("curl", "curl --compressed", 1)),
+    )
 }

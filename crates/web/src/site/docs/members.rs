@@ -84,9 +84,10 @@ impl<'a> Shape<'a> {
             schema["oneOf"].as_array().and_then(|it| it.iter().find(|it| it["type"] != "null"));
         let pointer = choice.unwrap_or(schema);
         let target = reference(pointer).and_then(|it| schemas.get(it)).unwrap_or(pointer);
-        let said = [schema, pointer, target].into_iter().find_map(|it| it["description"].as_str());
+        let description =
+            [schema, pointer, target].into_iter().find_map(|it| it["description"].as_str());
         let mut shape = Shape::plain(target, schemas);
-        shape.about = said.map(str::to_owned).or(shape.about);
+        shape.about = description.map(str::to_owned).or(shape.about);
         if is_nullable(schema) {
             shape.words.push_str(" or null");
         }

@@ -6,21 +6,21 @@ use super::super::snippet::{self, curl, curl_post, prose};
 use super::guides::{GuideContext, filled, section};
 use super::introduction::pair;
 
-pub(super) fn body(place: &GuideContext) -> Markup {
+pub(super) fn body(context: &GuideContext) -> Markup {
     html! {
         p.lead {
             "Apps and assistants propose actions. You review exactly what would happen and approve or reject. No \
              API key or app can approve for you."
         }
-        (section("trade", "Propose a trade", trade(&place.base)))
-        (section("follow", "Track the status", follow(&place.base)))
-        (section("other", "Propose other actions", other(&place.base)))
-        (section("withdraw", "Withdraw a proposal", withdraw(&place.base)))
+        (section("trade", "Propose a trade", trade(&context.base)))
+        (section("follow", "Track the status", follow(&context.base)))
+        (section("other", "Propose other actions", other(&context.base)))
+        (section("withdraw", "Withdraw a proposal", withdraw(&context.base)))
     }
 }
 
 fn trade(base: &str) -> Markup {
-    let said = html! {
+    let explanation = html! {
         p {
             (prose("Paper accounts trade simulated money at market prices. Use the `id` of an account, or propose \
                     a new one."))
@@ -39,7 +39,7 @@ fn trade(base: &str) -> Markup {
     let buy = r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#;
     let skip = r#"{"symbol": "AAPL", "side": "buy", "quantity": 3, "skip_approval": true}"#;
     pair(
-        &said,
+        &explanation,
         &html! {
             (snippet::text("List accounts", &curl(&accounts)))
             (snippet::text("Propose an account", &curl_post(&accounts, Some(r#"{"name": "Practice"}"#))))
@@ -50,7 +50,7 @@ fn trade(base: &str) -> Markup {
 }
 
 fn follow(base: &str) -> Markup {
-    let said = html! {
+    let explanation = html! {
         p {
             (prose("Use the `thread_id` of the proposal. With `wait`, up to 30 seconds, the response is sent when \
                     the status changes, so you don't need to poll."))
@@ -69,7 +69,7 @@ fn follow(base: &str) -> Markup {
     let approval = format!("{base}/approvals/$THREAD?wait=30");
     let accounts = format!("{base}/paper-trading/accounts/$ACCOUNT");
     pair(
-        &said,
+        &explanation,
         &html! {
             (snippet::text("Wait for a change", &filled(&curl(&approval))))
             (snippet::text("Current holdings", &filled(&curl(&format!("{accounts}/holdings")))))
@@ -79,7 +79,7 @@ fn follow(base: &str) -> Markup {
 }
 
 fn other(base: &str) -> Markup {
-    let said = html! {
+    let explanation = html! {
         p {
             (prose("POST `/actions` proposes any action: a trade, an account, a new category or name for \
                     transactions, a rule, a transfer that the person makes at their bank, or a custom question. \
@@ -98,7 +98,7 @@ fn other(base: &str) -> Markup {
   }"#;
     let actions = format!("{base}/actions");
     pair(
-        &said,
+        &explanation,
         &html! {
             (snippet::text("Ask a question", &curl_post(&actions, Some(custom))))
             (snippet::text("Pending proposals", &curl(&format!("{actions}?status=pending_approval"))))
@@ -107,12 +107,12 @@ fn other(base: &str) -> Markup {
 }
 
 fn withdraw(base: &str) -> Markup {
-    let said = html! {
+    let explanation = html! {
         p {
             (prose("The proposer can withdraw a proposal by its `action_id` until it is decided. After that the \
                     response is 409 `CONFLICT`."))
         }
     };
     let cancel = curl_post(&format!("{base}/actions/$ACTION/cancel"), None);
-    pair(&said, &snippet::text("Withdraw", &filled(&cancel)))
+    pair(&explanation, &snippet::text("Withdraw", &filled(&cancel)))
 }

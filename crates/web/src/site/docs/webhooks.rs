@@ -36,25 +36,25 @@ webhook-id: evt_01kny3v1m8f2x9q4t7r5c6b8de
 webhook-timestamp: 1775809800
 webhook-signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=";
 
-pub(super) fn body(place: &GuideContext) -> Markup {
-    let endpoints = format!("{}/webhooks/endpoints", place.base);
+pub(super) fn body(context: &GuideContext) -> Markup {
+    let endpoints = format!("{}/webhooks/endpoints", context.base);
     html! {
         p.lead {
             "Receive events instead of polling. Every event is signed and delivered at least once to each endpoint."
         }
         (section("look", "Try it locally", look(&endpoints)))
-        (section("create", "Create an endpoint", create(place, &endpoints)))
+        (section("create", "Create an endpoint", create(context, &endpoints)))
         (section("event", "Events", event()))
         (section("verify", "Verify signatures", verify()))
-        (section("twice", "Duplicates and order", twice(place)))
-        (section("retries", "Retries", retries(place, &endpoints)))
+        (section("twice", "Duplicates and order", twice(context)))
+        (section("retries", "Retries", retries(context, &endpoints)))
         (section("rotate", "Rotate secrets", rotate(&endpoints)))
-        (section("pages", "Webhook pages and portal", pages(place)))
+        (section("pages", "Webhook pages and portal", pages(context)))
     }
 }
 
 fn look(endpoints: &str) -> Markup {
-    let said = html! {
+    let explanation = html! {
         p {
             (prose("`evenkeel listen` is a receiver for your own machine. It prints a line for each event with its \
                     time, type, subject and whether its signature is valid. The demo sends events to it \
@@ -78,7 +78,7 @@ fn look(endpoints: &str) -> Markup {
     };
     let new = r#"{"url": "https://localhost:4690/"}"#;
     pair(
-        &said,
+        &explanation,
         &html! {
             (snippet::text("Start the demo", "evenkeel demo --data-dir ./look"))
             (snippet::text("In another terminal", "evenkeel listen --data-dir ./look"))
@@ -87,8 +87,8 @@ fn look(endpoints: &str) -> Markup {
     )
 }
 
-fn create(place: &GuideContext, endpoints: &str) -> Markup {
-    let said = html! {
+fn create(context: &GuideContext, endpoints: &str) -> Markup {
+    let explanation = html! {
         p {
             (prose("You need an API key with the scope `webhooks:manage`; app tokens can't create endpoints. The \
                     endpoint belongs to that key. A key can have five active endpoints and receives only events of \
@@ -116,9 +116,9 @@ fn create(place: &GuideContext, endpoints: &str) -> Markup {
   }"#;
     let test = curl_post(&format!("{endpoints}/$ENDPOINT/test"), None);
     pair(
-        &said,
+        &explanation,
         &html! {
-            (snippet::text("Event types", &curl(&format!("{}/webhooks/events", place.base))))
+            (snippet::text("Event types", &curl(&format!("{}/webhooks/events", context.base))))
             (snippet::text("Create an endpoint", &curl_post(endpoints, Some(new))))
             (snippet::text("Send a test", &filled(&test)))
         },
@@ -126,7 +126,7 @@ fn create(place: &GuideContext, endpoints: &str) -> Markup {
 }
 
 fn event() -> Markup {
-    let said = html! {
+    let explanation = html! {
         p {
             (prose("Each event is a POST request. `data` contains IDs and no private details. Fetch the rest from \
                     the API, so that you read current data and nothing private ends up in logs."))
@@ -137,7 +137,7 @@ fn event() -> Markup {
         }
     };
     pair(
-        &said,
+        &explanation,
         &html! {
             (snippet::text("Headers", HEADERS))
             (snippet::text("Body", EVENT))
@@ -146,7 +146,7 @@ fn event() -> Markup {
 }
 
 fn verify() -> Markup {
-    let said = html! {
+    let explanation = html! {
         p {
             "Anyone can send requests to your receiver, so accept only events with a valid signature. Signatures \
              follow the Standard Webhooks specification, which has libraries for most languages. Without a library \
@@ -169,11 +169,11 @@ fn verify() -> Markup {
             }
         }
     };
-    pair(&said, &verify_examples::programs())
+    pair(&explanation, &verify_examples::programs())
 }
 
-fn twice(place: &GuideContext) -> Markup {
-    let said = html! {
+fn twice(context: &GuideContext) -> Markup {
+    let explanation = html! {
         p {
             (prose("An event may be delivered more than once, for example if your response was lost or the event \
                     was resent. Its `id`, also in `webhook-id`, stays the same. Store the IDs with a unique \
@@ -187,12 +187,12 @@ fn twice(place: &GuideContext) -> Markup {
             (prose("After an outage, request changes with `updated_since`, so that you don't depend on every event."))
         }
     };
-    let url = format!("{}/transactions?updated_since=2026-04-10T08:30:00Z", place.base);
-    pair(&said, &snippet::text("Changes since a time", &curl(&url)))
+    let url = format!("{}/transactions?updated_since=2026-04-10T08:30:00Z", context.base);
+    pair(&explanation, &snippet::text("Changes since a time", &curl(&url)))
 }
 
-fn retries(place: &GuideContext, endpoints: &str) -> Markup {
-    let said = html! {
+fn retries(context: &GuideContext, endpoints: &str) -> Markup {
+    let explanation = html! {
         p {
             (prose("Anything but a 2xx response within 15 seconds is a failure. Redirects are not followed. A \
                     failed delivery is retried seven times, with up to 10% added to each wait. `Retry-After` can \
@@ -219,20 +219,20 @@ fn retries(place: &GuideContext, endpoints: &str) -> Markup {
             li { "A slow or failing endpoint doesn't delay others." }
         }
     };
-    let failed = format!("{}/webhooks/deliveries?status=failed", place.base);
-    let wake = curl_post(&format!("{endpoints}/$ENDPOINT"), Some(r#"{"status": "active"}"#));
-    let wake = filled(&wake).replacen("curl", "curl -X PUT", 1);
+    let failed = format!("{}/webhooks/deliveries?status=failed", context.base);
+    let enable = curl_post(&format!("{endpoints}/$ENDPOINT"), Some(r#"{"status": "active"}"#));
+    let enable = filled(&enable).replacen("curl", "curl -X PUT", 1);
     pair(
-        &said,
+        &explanation,
         &html! {
             (snippet::text("List failed deliveries", &curl(&failed)))
-            (snippet::text("Enable the endpoint", &wake))
+            (snippet::text("Enable the endpoint", &enable))
         },
     )
 }
 
-fn pages(place: &GuideContext) -> Markup {
-    let said = html! {
+fn pages(context: &GuideContext) -> Markup {
+    let explanation = html! {
         p {
             "Under " a href="/settings/webhooks" { "Settings, Webhooks" }
             " you can see the endpoints of all your keys: every attempt with its response, each event with its \
@@ -244,12 +244,12 @@ fn pages(place: &GuideContext) -> Markup {
                     an hour."))
         }
     };
-    let portal = format!("{}/webhooks/portal", place.base);
-    pair(&said, &snippet::text("Portal link", &curl(&portal)))
+    let portal = format!("{}/webhooks/portal", context.base);
+    pair(&explanation, &snippet::text("Portal link", &curl(&portal)))
 }
 
 fn rotate(endpoints: &str) -> Markup {
-    let said = html! {
+    let explanation = html! {
         p {
             (prose("A new secret is used immediately. For 24 hours, every delivery is signed with both the new and \
                     the old secret, the new one first. Update your receiver within that time. If you rotate again, \
@@ -257,5 +257,5 @@ fn rotate(endpoints: &str) -> Markup {
         }
     };
     let rotate = curl_post(&format!("{endpoints}/$ENDPOINT/rotate"), None);
-    pair(&said, &snippet::text("Rotate", &filled(&rotate)))
+    pair(&explanation, &snippet::text("Rotate", &filled(&rotate)))
 }

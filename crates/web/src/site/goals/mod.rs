@@ -71,7 +71,7 @@ fn percent_of(goal: &Goal) -> i64 {
     share.min(100) as i64
 }
 
-/// What is left to save, in one sentence.
+/// The amount that is left to save, in one sentence.
 fn pace(view: View, goal: &Goal) -> Markup {
     let left = goal.target_minor.saturating_sub(goal.current_minor).max(0);
     if left == 0 {
@@ -126,13 +126,13 @@ pub(super) async fn set_status(person: Person, Path(id): Path<String>, form: For
     let id = parse(&id)?;
     let status = Status::parse(form.text("status")).ok_or_else(PageError::not_found)?;
     goals::set_status(person.app(), &person.caller, id, status).await?;
-    let said = match status {
+    let message = match status {
         Status::Active => "Goal resumed.",
         Status::Paused => "Goal paused. Your progress is kept.",
         Status::Completed => "Goal completed.",
         Status::Cancelled => "Goal canceled.",
     };
-    Ok(app_page::see_other(&person, "/goals", said))
+    Ok(app_page::see_other(&person, "/goals", message))
 }
 
 /// Parses the id in a path. A malformed id gets the same page as an unknown one.

@@ -26,13 +26,13 @@ const KINDS: [(AccountKind, &str); 5] = [
 /// The number of options in all select boxes together, so that a file with many accounts stays a small page.
 const OPTIONS_MAX: usize = 10_000;
 
-pub(super) fn card(person: &Person, look: &Preview) -> Markup {
+pub(super) fn card(person: &Person, preview: &Preview) -> Markup {
     html! {
-        @if !look.accounts.is_empty() {
+        @if !preview.accounts.is_empty() {
             section.card aria-labelledby="where" {
                 h2 id="where" { "Choose accounts" }
-                @for (place, account) in look.accounts.iter().enumerate() {
-                    (one(person, account, (place, look.accounts.len())))
+                @for (index, account) in preview.accounts.iter().enumerate() {
+                    (one(person, account, (index, preview.accounts.len())))
                 }
             }
         }
@@ -40,8 +40,8 @@ pub(super) fn card(person: &Person, look: &Preview) -> Markup {
 }
 
 /// The form value of a destination.
-pub(super) fn landing_text(landing: Destination) -> String {
-    match landing {
+pub(super) fn landing_text(destination: Destination) -> String {
+    match destination {
         Destination::New => DestinationChoice::New.text(),
         Destination::Existing(id) => DestinationChoice::Existing(id).text(),
         Destination::Skip => DestinationChoice::Skip.text(),
@@ -49,16 +49,16 @@ pub(super) fn landing_text(landing: Destination) -> String {
     }
 }
 
-fn one(person: &Person, account: &AccountPreview, (place, count): (usize, usize)) -> Markup {
+fn one(person: &Person, account: &AccountPreview, (index, count): (usize, usize)) -> Markup {
     let chosen = landing_text(account.destination);
     html! {
         div.destination {
             h3 { (account.name) (masked(account)) }
             (facts(person, account))
             div.filters {
-                input type="hidden" name={ "was_" (place) } value=(chosen);
-                (goes(account, place, (&chosen, OPTIONS_MAX / count.max(1))))
-                (new_account(account, place, count > 1))
+                input type="hidden" name={ "was_" (index) } value=(chosen);
+                (goes(account, index, (&chosen, OPTIONS_MAX / count.max(1))))
+                (new_account(account, index, count > 1))
             }
             @if account.destination == Destination::New && !account.candidates.is_empty() {
                 p.soft {
@@ -116,13 +116,13 @@ fn facts(person: &Person, account: &AccountPreview) -> Markup {
     }
 }
 
-fn goes(account: &AccountPreview, place: usize, (chosen, most): (&str, usize)) -> Markup {
-    let id = format!("f-goes_{place}");
+fn goes(account: &AccountPreview, index: usize, (chosen, most): (&str, usize)) -> Markup {
+    let id = format!("f-goes_{index}");
     let is_unclear = account.destination == Destination::Unknown;
     html! {
         div.field {
             label for=(id) { "Account" span.hush { " for " (account.name) } }
-            select id=(id) name={ "goes_" (place) } required[is_unclear] {
+            select id=(id) name={ "goes_" (index) } required[is_unclear] {
                 @if is_unclear { option value="" selected { "Choose an account" } }
                 option value="new" selected[chosen == "new"] { "New account" }
                 @for (at, (candidate, name)) in account.candidates.iter().enumerate() {
@@ -140,12 +140,12 @@ fn goes(account: &AccountPreview, place: usize, (chosen, most): (&str, usize)) -
 }
 
 /// The name and type of a new account. The style sheet hides these fields if an existing account is chosen.
-fn new_account(account: &AccountPreview, place: usize, is_one_of_many: bool) -> Markup {
+fn new_account(account: &AccountPreview, index: usize, is_one_of_many: bool) -> Markup {
     let label = |word: &str| match is_one_of_many {
         true => format!("{word} of {}", account.name),
         false => word.to_owned(),
     };
-    let (name, kind) = (format!("name_{place}"), format!("kind_{place}"));
+    let (name, kind) = (format!("name_{index}"), format!("kind_{index}"));
     let kinds = KINDS.map(|(kind, label)| (kind.as_str(), label));
     html! {
         div.only-new {
@@ -155,11 +155,11 @@ fn new_account(account: &AccountPreview, place: usize, is_one_of_many: bool) -> 
     }
 }
 
-pub(super) fn rows(person: &Person, look: &Preview) -> Markup {
-    let most = (ROWS_SHOWN / look.accounts.len().max(1)).max(ROWS_LEAST);
-    let named = look.accounts.len() > 1;
+pub(super) fn rows(person: &Person, preview: &Preview) -> Markup {
+    let most = (ROWS_SHOWN / preview.accounts.len().max(1)).max(ROWS_LEAST);
+    let named = preview.accounts.len() > 1;
     html! {
-        @for account in look.accounts.iter().filter(|it| !it.rows.is_empty()) {
+        @for account in preview.accounts.iter().filter(|it| !it.rows.is_empty()) {
             section.card {
                 h2 { "Rows" @if named { " of " (account.name) } }
                 (table(person, account, most))
@@ -190,8 +190,8 @@ fn table(person: &Person, account: &AccountPreview, most: usize) -> Markup {
     }
 }
 
-fn row(person: &Person, landing: Destination, it: &RowPreview) -> Markup {
-    let (class, news) = match it.status {
+fn row(person: &Person, destination: Destination, it: &RowPreview) -> Markup {
+    let (class, label) = match it.status {
         RowStatus::New => ("good", "New"),
         RowStatus::Changed => ("warn", "Updated"),
         RowStatus::Known => ("", "Already imported"),
@@ -205,7 +205,7 @@ fn row(person: &Person, landing: Destination, it: &RowPreview) -> Markup {
                 @if it.pending { " " span.badge.dotted { "Pending" } }
             }
             td.status {
-                @if landing != Destination::Unknown { span.badge.(class) { (news) } }
+                @if destination != Destination::Unknown { span.badge.(class) { (label) } }
             }
             td.figure { (person.view.signed(it.amount)) }
         }

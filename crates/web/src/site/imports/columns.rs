@@ -39,25 +39,26 @@ pub(super) fn name(field: Field) -> String {
     format!("column_{}", field.as_str())
 }
 
-pub(super) fn card(person: &Person, look: &Preview) -> Markup {
-    let Some(table) = &look.table else { return html! {} };
-    let is_unsure = table.confidence < SURE && look.choices.mapping.is_none() && !look.remembered;
+pub(super) fn card(person: &Person, preview: &Preview) -> Markup {
+    let Some(table) = &preview.table else { return html! {} };
+    let is_unsure =
+        table.confidence < SURE && preview.choices.mapping.is_none() && !preview.remembered;
     let more: Vec<Field> = Field::ALL.iter().copied().filter(|it| !FIRST.contains(it)).collect();
-    let is_wrong = |field: &Field| look.complaints.iter().any(|it| it.field == Some(*field));
+    let is_wrong = |field: &Field| preview.complaints.iter().any(|it| it.field == Some(*field));
     html! {
-        details.card.folded open[is_unsure || !look.complaints.is_empty()] id="columns" {
+        details.card.folded open[is_unsure || !preview.complaints.is_empty()] id="columns" {
             summary { "Columns" }
             div.inside {
                 input type="hidden" name="editing" value="1";
                 (presets())
                 div.filters.columns-of {
-                    @for field in FIRST { (select(person, look, table, field)) }
+                    @for field in FIRST { (select(person, preview, table, field)) }
                 }
                 (form_of_file(table))
                 details id="more-columns" open[more.iter().any(is_wrong)] {
                     summary { "More columns" }
                     div.filters.columns-of {
-                        @for field in &more { (select(person, look, table, *field)) }
+                        @for field in &more { (select(person, preview, table, *field)) }
                         (words(table))
                     }
                 }
@@ -80,22 +81,22 @@ fn presets() -> Markup {
 }
 
 /// Select boxes for the columns of a field: one for each chosen column, and one more.
-fn select(person: &Person, look: &Preview, table: &Detection, field: Field) -> Markup {
+fn select(person: &Person, preview: &Preview, table: &Detection, field: Field) -> Markup {
     let chosen = table.mapping.columns.get(&field).map(Vec::as_slice).unwrap_or_default();
     let lists = (chosen.len() + 1).min(field.columns_max()).max(1);
-    let (name, wrong) = (name(field), complaints(look, field));
+    let (name, wrong) = (name(field), complaints(preview, field));
     let help = format!("h-{name}");
     html! {
         div.field {
-            @for place in 0..lists {
-                @let id = if place == 0 { format!("f-{name}") } else { format!("f-{name}-{place}") };
-                label.hush[place > 0] for=(id) {
-                    (field.label()) @if place > 0 { ", column " (place + 1) }
+            @for index in 0..lists {
+                @let id = if index == 0 { format!("f-{name}") } else { format!("f-{name}-{index}") };
+                label.hush[index > 0] for=(id) {
+                    (field.label()) @if index > 0 { ", column " (index + 1) }
                 }
                 select id=(id) name=(name) aria-describedby=(help)
                     aria-invalid=[(!wrong.is_empty()).then_some("true")] {
-                    option value="" { (if place == 0 { "Not in this file" } else { "None" }) }
-                    (options(person, &table.sheet, chosen.get(place)))
+                    option value="" { (if index == 0 { "Not in this file" } else { "None" }) }
+                    (options(person, &table.sheet, chosen.get(index)))
                 }
             }
             div id=(help) {
@@ -106,21 +107,21 @@ fn select(person: &Person, look: &Preview, table: &Detection, field: Field) -> M
     }
 }
 
-fn complaints(look: &Preview, field: Field) -> Vec<&str> {
-    let of_field = look.complaints.iter().filter(|it| it.field == Some(field));
+fn complaints(preview: &Preview, field: Field) -> Vec<&str> {
+    let of_field = preview.complaints.iter().filter(|it| it.field == Some(field));
     of_field.map(|it| it.text.as_str()).collect()
 }
 
 fn options(person: &Person, sheet: &Sheet, chosen: Option<&Column>) -> Markup {
-    let place = chosen.and_then(|it| place_of(it, sheet));
+    let index = chosen.and_then(|it| place_of(it, sheet));
     html! {
-        @if let (Some(column), None) = (chosen, place) {
+        @if let (Some(column), None) = (chosen, index) {
             option value=(column_text(column)) selected { (column) " (not in this file)" }
         }
         @for (at, it) in sheet.columns.iter().enumerate() {
             // The chosen value is kept as it was written, so that submitting an unchanged form changes nothing.
-            @let column = chosen.filter(|_| place == Some(at)).unwrap_or(&it.column);
-            option value=(column_text(column)) selected[place == Some(at)] {
+            @let column = chosen.filter(|_| index == Some(at)).unwrap_or(&it.column);
+            option value=(column_text(column)) selected[index == Some(at)] {
                 (short(&it.title, TITLE_CHARS)) (samples(person, it))
             }
         }
@@ -158,8 +159,8 @@ fn short(text: &str, most: usize) -> String {
 /// The settings for the whole file: date order, signs, decimals and delimiter.
 fn form_of_file(table: &Detection) -> Markup {
     let mapping = &table.mapping;
-    let between = Delimiter::ALL.iter().map(|it| (it.as_str(), delimiter_name(*it)));
-    let between: Vec<(&str, &str)> = between.collect();
+    let delimiters = Delimiter::ALL.iter().map(|it| (it.as_str(), delimiter_name(*it)));
+    let delimiters: Vec<(&str, &str)> = delimiters.collect();
     let dates = [
         ("", "Detect automatically"),
         (DateOrder::DayFirst.as_str(), "Day first: 31/12"),
@@ -183,7 +184,7 @@ fn form_of_file(table: &Detection) -> Markup {
             (fields::select("date_order", "Date format", &dates, order))
             (fields::select("sign", "Money out is", &signs, sign))
             (fields::select("decimal_mark", "Decimal mark", &marks, mark))
-            (fields::select("delimiter", "Column separator", &between, mapping.delimiter.as_str()))
+            (fields::select("delimiter", "Column separator", &delimiters, mapping.delimiter.as_str()))
             div.field {
                 label for="f-skip_lines" { "Lines to skip" }
                 input id="f-skip_lines" name="skip_lines" type="number" min="0" max="1000"

@@ -26,20 +26,20 @@ pub(super) async fn commit(person: Person, path: Path<String>, form: Form) -> Pa
         return Ok(see_other(&person, &url_of(id), ""));
     }
     if file.state == State::Open {
-        let mut look = files::preview(person.app(), &person.caller, id).await?;
-        let said = preview_form::read(&person, &look, &form).await?;
-        if said.choices != look.choices {
-            files::choose(person.app(), &person.caller, id, said.choices).await?;
-            look = files::preview(person.app(), &person.caller, id).await?;
+        let mut preview = files::preview(person.app(), &person.caller, id).await?;
+        let submitted = preview_form::read(&person, &preview, &form).await?;
+        if submitted.choices != preview.choices {
+            files::choose(person.app(), &person.caller, id, submitted.choices).await?;
+            preview = files::preview(person.app(), &person.caller, id).await?;
         }
-        let message = match said.columns_changed {
+        let message = match submitted.columns_changed {
             true => "You changed the columns. Review the rows, then import.".to_owned(),
-            false if !look.is_ready() => preview::missing(&look),
+            false if !preview.is_ready() => preview::missing(&preview),
             false => String::new(),
         };
         if !message.is_empty() {
             let wrong = FormError { param: None, message };
-            return Ok(preview::page(&person, StatusCode::BAD_REQUEST, &look, &wrong));
+            return Ok(preview::page(&person, StatusCode::BAD_REQUEST, &preview, &wrong));
         }
     }
     match within_patience(&person, take(&person, id)).await {
@@ -55,62 +55,62 @@ pub(super) async fn commit(person: Person, path: Path<String>, form: Form) -> Pa
 
 /// Imports all ready files in order, because each may settle the account of the next one.
 pub(super) async fn all(person: Person, _form: Form) -> PageResult {
-    let held = files::list(person.app(), &person.caller).await?;
+    let staged = files::list(person.app(), &person.caller).await?;
     let open: Vec<FileId> =
-        held.iter().filter(|it| it.state == State::Open).map(|it| it.id).collect();
+        staged.iter().filter(|it| it.state == State::Open).map(|it| it.id).collect();
     let (app, caller) = (person.app().clone(), person.caller.clone());
     let work = async move {
-        let (mut taken, mut left) = (0, 0);
+        let (mut imported, mut left) = (0, 0);
         for id in open {
-            let look = match files::preview(&app, &caller, id).await {
-                // It was imported or discarded meanwhile.
+            let preview = match files::preview(&app, &caller, id).await {
+                // The file was imported or discarded meanwhile.
                 Err(Error::NotFound(_)) => continue,
-                // It can be reviewed on its own page later.
+                // The file can be reviewed on its own page later.
                 Err(Error::Conflict { .. }) => {
                     left += 1;
                     continue;
                 }
-                look => look?,
+                preview => preview?,
             };
-            if !look.is_ready() || look.is_nothing_new() {
+            if !preview.is_ready() || preview.is_nothing_new() {
                 left += 1;
                 continue;
             }
             match files::commit(&app, &caller, id).await {
-                Ok(_) => taken += 1,
-                // It stays open, and its own page shows the error.
+                Ok(_) => imported += 1,
+                // The file stays open, and its own page shows the error.
                 Err(Error::Invalid { .. } | Error::Conflict { .. }) => left += 1,
                 Err(error) => return Err(error),
             }
         }
-        Ok((taken, left))
+        Ok((imported, left))
     };
     match within_patience(&person, work).await {
         Some(result) => {
-            let (taken, left) = result?;
+            let (imported, left) = result?;
             start::refresh(&person).await;
-            Ok(see_other(&person, HOME, &import_message(taken, left)))
+            Ok(see_other(&person, HOME, &import_message(imported, left)))
         }
         None => Ok(see_other(&person, HOME, "Importing your files.")),
     }
 }
 
-fn import_message(taken: i64, left: i64) -> String {
-    let mut said = format!("{} imported.", plural(taken, "file", "files"));
+fn import_message(imported: i64, left: i64) -> String {
+    let mut message = format!("{} imported.", plural(imported, "file", "files"));
     match left {
         0 => {}
-        1 => said.push_str(" 1 file needs your input or has nothing new."),
-        _ => said.push_str(&format!(" {left} files need your input or have nothing new.")),
+        1 => message.push_str(" 1 file needs your input or has nothing new."),
+        _ => message.push_str(&format!(" {left} files need your input or have nothing new.")),
     }
-    said
+    message
 }
 
 pub(super) async fn discard(person: Person, path: Path<String>, _form: Form) -> PageResult {
     let id = parse(path)?;
     let file = files::get(person.app(), &person.caller, id).await?;
     if file.state == State::Committing {
-        let said = "This file is being imported. Wait until it finishes, then undo the import.";
-        return Ok(see_other(&person, &url_of(id), said));
+        let message = "This file is being imported. Wait until it finishes, then undo the import.";
+        return Ok(see_other(&person, &url_of(id), message));
     }
     files::discard(person.app(), &person.caller, id).await?;
     Ok(see_other(&person, HOME, "File discarded. Nothing was imported."))

@@ -32,8 +32,8 @@ pub(super) async fn get(
             // The import failed if the page was waiting for it and the file is open again.
             let failed = query.as_deref() == Some(result::WAITED);
             let message = if failed { result::FAILED.to_owned() } else { String::new() };
-            let look = files::preview(person.app(), &person.caller, id).await?;
-            Ok(page(&person, StatusCode::OK, &look, &FormError { param: None, message }))
+            let preview = files::preview(person.app(), &person.caller, id).await?;
+            Ok(page(&person, StatusCode::OK, &preview, &FormError { param: None, message }))
         }
         State::Committing => Ok(result::under_way(&person, &file)),
         State::Done => result::done(&person, &file).await,
@@ -44,10 +44,10 @@ pub(super) async fn get(
 pub(super) async fn update(person: Person, path: Path<String>, form: Form) -> PageResult {
     let id = parse(path)?;
     if is_open(&person, id).await? {
-        let look = files::preview(person.app(), &person.caller, id).await?;
-        let said = preview_form::read(&person, &look, &form).await?;
-        if said.choices != look.choices {
-            match files::choose(person.app(), &person.caller, id, said.choices).await {
+        let preview = files::preview(person.app(), &person.caller, id).await?;
+        let submitted = preview_form::read(&person, &preview, &form).await?;
+        if submitted.choices != preview.choices {
+            match files::choose(person.app(), &person.caller, id, submitted.choices).await {
                 // It is being imported meanwhile; its page shows that.
                 Ok(()) | Err(Error::NotFound(_)) => {}
                 Err(error) => return Err(error.into()),
@@ -64,47 +64,47 @@ pub(super) async fn is_open(person: &Person, id: FileId) -> service::Result<bool
 pub(super) fn page(
     person: &Person,
     status: StatusCode,
-    look: &Preview,
+    preview: &Preview,
     wrong: &FormError,
 ) -> axum::response::Response {
-    let file = &look.file;
+    let file = &preview.file;
     let main = html! {
-        (heading(person, file, look))
+        (heading(person, file, preview))
         (wrong.summary())
-        @match &look.error {
-            Some(trouble) => (unreadable(trouble)),
-            None => (preview(person, look)),
+        @match &preview.error {
+            Some(error) => (unreadable(error)),
+            None => (self::preview(person, preview)),
         }
         form id="discard" method="post" action={ (url_of(file.id)) "/discard" } {
             input type="hidden" name=(TOKEN_FIELD) value=(person.form_token);
-            @if look.error.is_some() { button type="submit" { "Discard" } }
+            @if preview.error.is_some() { button type="submit" { "Discard" } }
         }
     };
     new_page(&file.name).page_with(status, person, main)
 }
 
-fn heading(person: &Person, file: &StagedFile, look: &Preview) -> Markup {
+fn heading(person: &Person, file: &StagedFile, preview: &Preview) -> Markup {
     let now = person.app().clock.now();
     html! {
         div.lead-in {
             p.trail { a href=(HOME) { "Import" } }
             h1 { (file.name) }
             p.soft {
-                @if let Some(format) = look.format { (format.label()) ", " }
+                @if let Some(format) = preview.format { (format.label()) ", " }
                 (size(file.size)) ", uploaded " (time_ago(file.created_at, now)) ". "
-                (format_text(look))
+                (format_text(preview))
             }
         }
     }
 }
 
 /// How the columns were recognized.
-fn format_text(look: &Preview) -> String {
-    let Some(table) = &look.table else { return String::new() };
-    if look.choices.mapping.is_some() {
+fn format_text(preview: &Preview) -> String {
+    let Some(table) = &preview.table else { return String::new() };
+    if preview.choices.mapping.is_some() {
         return "Using your column settings below.".to_owned();
     }
-    if look.remembered {
+    if preview.remembered {
         return "Using your column settings from an earlier file.".to_owned();
     }
     match table.preset {
@@ -113,44 +113,44 @@ fn format_text(look: &Preview) -> String {
     }
 }
 
-fn unreadable(trouble: &str) -> Markup {
+fn unreadable(error: &str) -> Markup {
     html! {
         div.empty {
             h2 { "We can't read this file" }
-            p { (sentence(trouble)) }
+            p { (sentence(error)) }
             a.button href=(HOME) { "Import another file" }
         }
     }
 }
 
-fn preview(person: &Person, look: &Preview) -> Markup {
-    let here = url_of(look.file.id);
+fn preview(person: &Person, preview: &Preview) -> Markup {
+    let here = url_of(preview.file.id);
     html! {
         form method="post" action=(here) data-preview {
             input type="hidden" name=(TOKEN_FIELD) value=(person.form_token);
-            (answer(look))
-            (questions::card(person, look))
-            (accounts::card(person, look))
-            (columns::card(person, look))
-            (buttons(look, &here))
+            (answer(preview))
+            (questions::card(person, preview))
+            (accounts::card(person, preview))
+            (columns::card(person, preview))
+            (buttons(preview, &here))
             output.hush role="status" {}
-            (accounts::rows(person, look))
-            (rejected(person, &look.rejected))
+            (accounts::rows(person, preview))
+            (rejected(person, &preview.rejected))
         }
     }
 }
 
 /// The main result: errors, nothing new, or the counts.
-fn answer(look: &Preview) -> Markup {
-    let tally = look.tally();
+fn answer(preview: &Preview) -> Markup {
+    let tally = preview.tally();
     let [new, changed, seen] = [tally.new, tally.changed, tally.seen].map(|it| it as i64);
     html! {
-        @if !look.complaints.is_empty() {
+        @if !preview.complaints.is_empty() {
             div.warning role="alert" {
                 p { strong { "We can't read the file with these columns." } }
-                ul.plain { @for it in &look.complaints { li { (it.text) } } }
+                ul.plain { @for it in &preview.complaints { li { (it.text) } } }
             }
-        } @else if look.is_nothing_new() {
+        } @else if preview.is_nothing_new() {
             div.notice {
                 p { strong { "Nothing new in this file" } }
                 p {
@@ -158,23 +158,23 @@ fn answer(look: &Preview) -> Markup {
                     " already imported. You can discard the file."
                 }
             }
-        } @else if look.accounts.iter().any(|it| it.destination == Destination::Unknown) {
+        } @else if preview.accounts.iter().any(|it| it.destination == Destination::Unknown) {
             p.warning { "Choose an account for this file to see what is new." }
         } @else {
             dl.tiles.sums {
                 div.tile { dt { "New" } dd { (count_text(new)) } }
                 div.tile { dt { "Updated" } dd { (count_text(changed)) } }
                 div.tile { dt { "Already imported" } dd { (count_text(seen)) } }
-                div.tile { dt { "Can't be read" } dd { (count_text(look.rejected.count as i64)) } }
+                div.tile { dt { "Can't be read" } dd { (count_text(preview.rejected.count as i64)) } }
             }
         }
     }
 }
 
-fn buttons(look: &Preview, here: &str) -> Markup {
-    let new = look.tally().new as i64;
-    let old = look.is_nothing_new();
-    let label = match (old, look.is_ready()) {
+fn buttons(preview: &Preview, here: &str) -> Markup {
+    let new = preview.tally().new as i64;
+    let old = preview.is_nothing_new();
+    let label = match (old, preview.is_ready()) {
         (true, _) => "Import anyway".to_owned(),
         (false, true) if new > 0 => {
             format!("Import {}", plural(new, "new transaction", "new transactions"))
@@ -193,14 +193,14 @@ fn buttons(look: &Preview, here: &str) -> Markup {
 }
 
 /// The message if the import button is pressed before the file is ready.
-pub(super) fn missing(look: &Preview) -> String {
-    let landings = || look.accounts.iter().map(|it| it.destination);
-    match look {
-        Preview { error: Some(trouble), .. } => sentence(trouble),
-        _ if !look.complaints.is_empty() => "Fix the column settings below first.".to_owned(),
-        _ if !look.doubts.is_empty() => "Answer the questions below first.".to_owned(),
-        _ if look.accounts.is_empty() => "There is nothing in this file to import.".to_owned(),
-        _ if landings().any(|it| it == Destination::Unknown) => {
+pub(super) fn missing(preview: &Preview) -> String {
+    let destinations = || preview.accounts.iter().map(|it| it.destination);
+    match preview {
+        Preview { error: Some(error), .. } => sentence(error),
+        _ if !preview.complaints.is_empty() => "Fix the column settings below first.".to_owned(),
+        _ if !preview.doubts.is_empty() => "Answer the questions below first.".to_owned(),
+        _ if preview.accounts.is_empty() => "There is nothing in this file to import.".to_owned(),
+        _ if destinations().any(|it| it == Destination::Unknown) => {
             "Choose an account for this file first.".to_owned()
         }
         _ => "Choose where to import at least one account.".to_owned(),

@@ -22,16 +22,20 @@ pub(super) struct PreviewChoices {
     pub(super) columns_changed: bool,
 }
 
-pub(super) async fn read(person: &Person, look: &Preview, form: &Form) -> Result<PreviewChoices> {
-    let mut choices = look.choices.clone();
-    let mut mapping = look.table.as_ref().map(|it| it.mapping.clone());
+pub(super) async fn read(
+    person: &Person,
+    preview: &Preview,
+    form: &Form,
+) -> Result<PreviewChoices> {
+    let mut choices = preview.choices.clone();
+    let mut mapping = preview.table.as_ref().map(|it| it.mapping.clone());
     let mut columns_changed = false;
     let mut same_accounts = true;
     if let Some(now) = mapping.as_mut().filter(|_| form.has("editing")) {
         let preset = form.text("preset");
         let of_bank = match preset.is_empty() {
             true => None,
-            false => files::preset(person.app(), &person.caller, look.file.id, preset).await?,
+            false => files::preset(person.app(), &person.caller, preview.file.id, preset).await?,
         };
         let next = of_bank.unwrap_or_else(|| edited(now, form));
         columns_changed = next != *now;
@@ -51,24 +55,24 @@ pub(super) async fn read(person: &Person, look: &Preview, form: &Form) -> Result
             choices.charges = charges.or(choices.charges);
         }
     }
-    if mapping != look.table.as_ref().map(|it| it.mapping.clone()) {
+    if mapping != preview.table.as_ref().map(|it| it.mapping.clone()) {
         choices.mapping = mapping;
     }
     match same_accounts {
-        true => read_accounts(&mut choices, look, form),
+        true => read_accounts(&mut choices, preview, form),
         false => choices.accounts.clear(),
     }
     Ok(PreviewChoices { choices, columns_changed })
 }
 
-fn read_accounts(choices: &mut Choices, look: &Preview, form: &Form) {
-    for (place, account) in look.accounts.iter().enumerate() {
-        let text = |name: &str| form.text(&format!("{name}_{place}")).to_owned();
-        let mut choice = choices.accounts.get(&place).cloned().unwrap_or_default();
+fn read_accounts(choices: &mut Choices, preview: &Preview, form: &Form) {
+    for (index, account) in preview.accounts.iter().enumerate() {
+        let text = |name: &str| form.text(&format!("{name}_{index}")).to_owned();
+        let mut choice = choices.accounts.get(&index).cloned().unwrap_or_default();
         // Only a changed value counts as a choice: importing another file meanwhile may have changed the default.
-        let goes = text("goes");
-        if goes != text("was") {
-            choice.destination = DestinationChoice::parse(&goes);
+        let destination = text("goes");
+        if destination != text("was") {
+            choice.destination = DestinationChoice::parse(&destination);
         }
         let name = text("name");
         if !name.is_empty() && name != account.name {
@@ -84,7 +88,7 @@ fn read_accounts(choices: &mut Choices, look: &Preview, form: &Form) {
             _ => {}
         }
         if choice != files::AccountChoice::default() {
-            choices.accounts.insert(place, choice);
+            choices.accounts.insert(index, choice);
         }
     }
 }

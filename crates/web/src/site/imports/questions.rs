@@ -7,31 +7,31 @@ use service::ingest::imports::files::{ChargeSign, DateOrder, FileQuestion, Previ
 use crate::site::person::Person;
 
 /// The open questions, and the answered ones, whose answers can be changed.
-pub(super) fn card(person: &Person, look: &Preview) -> Markup {
-    let mut asked = Vec::new();
-    for doubt in &look.doubts {
-        asked.push(match doubt {
-            FileQuestion::Dates { read_as } => dates(look, *read_as, None),
-            FileQuestion::ChargeSign { read_as } => charges(person, look, *read_as, None),
-            FileQuestion::CardBalance { account } => balance(person, look, *account, None),
+pub(super) fn card(person: &Person, preview: &Preview) -> Markup {
+    let mut questions = Vec::new();
+    for question in &preview.doubts {
+        questions.push(match question {
+            FileQuestion::Dates { read_as } => dates(preview, *read_as, None),
+            FileQuestion::ChargeSign { read_as } => charges(person, preview, *read_as, None),
+            FileQuestion::CardBalance { account } => balance(person, preview, *account, None),
         });
     }
-    if let Some(order) = look.choices.dates {
-        asked.push(dates(look, order, Some(order)));
+    if let Some(order) = preview.choices.dates {
+        questions.push(dates(preview, order, Some(order)));
     }
-    if let Some(sign) = look.choices.charges {
-        asked.push(charges(person, look, sign, Some(sign)));
+    if let Some(sign) = preview.choices.charges {
+        questions.push(charges(person, preview, sign, Some(sign)));
     }
-    for (place, choice) in look.choices.accounts.range(..look.accounts.len()) {
+    for (index, choice) in preview.choices.accounts.range(..preview.accounts.len()) {
         if let Some(owed) = choice.owed {
-            asked.push(balance(person, look, *place, Some(owed)));
+            questions.push(balance(person, preview, *index, Some(owed)));
         }
     }
     html! {
-        @if !asked.is_empty() {
+        @if !questions.is_empty() {
             section.card aria-labelledby="questions" {
-                h2 id="questions" { (heading(asked.len())) }
-                @for one in asked { (one) }
+                h2 id="questions" { (heading(questions.len())) }
+                @for one in questions { (one) }
             }
         }
     }
@@ -62,13 +62,13 @@ fn question(name: &str, asked: &str, answers: [(&str, String); 2], chosen: Optio
     }
 }
 
-fn all_rows(look: &Preview) -> impl Iterator<Item = &RowPreview> {
-    look.accounts.iter().flat_map(|it| &it.rows)
+fn all_rows(preview: &Preview) -> impl Iterator<Item = &RowPreview> {
+    preview.accounts.iter().flat_map(|it| &it.rows)
 }
 
-fn dates(look: &Preview, read_as: DateOrder, chosen: Option<DateOrder>) -> Markup {
-    let telling = |it: &Date| it.day() <= 12 && i16::from(it.day()) != i16::from(it.month());
-    let day = all_rows(look).map(|it| it.on).find(telling);
+fn dates(preview: &Preview, read_as: DateOrder, chosen: Option<DateOrder>) -> Markup {
+    let is_ambiguous = |it: &Date| it.day() <= 12 && i16::from(it.day()) != i16::from(it.month());
+    let day = all_rows(preview).map(|it| it.on).find(is_ambiguous);
     let Some(day) = day else {
         let answers = [
             (DateOrder::DayFirst.as_str(), "Day first".to_owned()),
@@ -86,21 +86,21 @@ fn dates(look: &Preview, read_as: DateOrder, chosen: Option<DateOrder>) -> Marku
         DateOrder::DayFirst => (day.day(), day.month()),
         DateOrder::MonthFirst => (day.month(), day.day()),
     };
-    let spoken = |month: i8, of_month: i8| {
+    let date_text = |month: i8, of_month: i8| {
         let date = Date::new(day.year(), month, of_month);
         date.map_or_else(|_| String::new(), |it| it.strftime("%-d %B %Y").to_string())
     };
     let asked = format!("What date is {first:02}/{second:02}?");
     let answers = [
-        (DateOrder::DayFirst.as_str(), format!("{} (day first)", spoken(second, first))),
-        (DateOrder::MonthFirst.as_str(), format!("{} (month first)", spoken(first, second))),
+        (DateOrder::DayFirst.as_str(), format!("{} (day first)", date_text(second, first))),
+        (DateOrder::MonthFirst.as_str(), format!("{} (month first)", date_text(first, second))),
     ];
     question("dates", &asked, answers, chosen.map(DateOrder::as_str))
 }
 
 fn charges(
     person: &Person,
-    look: &Preview,
+    preview: &Preview,
     read_as: ChargeSign,
     chosen: Option<ChargeSign>,
 ) -> Markup {
@@ -109,7 +109,7 @@ fn charges(
         ChargeSign::Positive => it.amount.minor().saturating_neg(),
     };
     // A number without a sign is ambiguous, so it makes the best example.
-    let found = all_rows(look).find(|it| written(it) > 0).or_else(|| all_rows(look).next());
+    let found = all_rows(preview).find(|it| written(it) > 0).or_else(|| all_rows(preview).next());
     let Some(row) = found else { return html! {} };
     let amount = Money::new(written(row), row.amount.currency());
     let is_positive = amount.minor() > 0;
@@ -129,8 +129,8 @@ fn charges(
     question("charges", &asked, answers, chosen.map(ChargeSign::as_str))
 }
 
-fn balance(person: &Person, look: &Preview, place: usize, chosen: Option<bool>) -> Markup {
-    let Some(account) = look.accounts.get(place) else { return html! {} };
+fn balance(person: &Person, preview: &Preview, index: usize, chosen: Option<bool>) -> Markup {
+    let Some(account) = preview.accounts.get(index) else { return html! {} };
     // The amount is shown without its sign, which depends on the answer.
     let shown = account.balance.map(|it| Money::new(it.minor().saturating_abs(), it.currency()));
     let amount = shown.map_or_else(String::new, |it| person.view.money_text(it));
@@ -138,5 +138,5 @@ fn balance(person: &Person, look: &Preview, place: usize, chosen: Option<bool>) 
     let answers =
         [("yes", "Yes, I owe this".to_owned()), ("no", "No, it's a credit balance".to_owned())];
     let chosen = chosen.map(|it| if it { "yes" } else { "no" });
-    question(&format!("owed_{place}"), &asked, answers, chosen)
+    question(&format!("owed_{index}"), &asked, answers, chosen)
 }

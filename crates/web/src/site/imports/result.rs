@@ -64,10 +64,10 @@ pub(super) async fn done(person: &Person, file: &StagedFile) -> PageResult {
     let import = file.import.ok_or_else(PageError::not_found)?;
     let (app, caller) = (person.app(), &person.caller);
     let imported = imports::get(app, caller, import).await?;
-    let touched = imports::list_accounts(app, caller, import).await?;
+    let changed = imports::list_accounts(app, caller, import).await?;
     let all = Filter { status: Status::All, include_hidden: true };
     let mut accounts = accounts::list(app, caller, all).await?;
-    accounts.retain(|it| touched.contains(&it.id));
+    accounts.retain(|it| changed.contains(&it.id));
     let waiting = files::list(app, caller).await?;
     let next = waiting.iter().find(|it| it.state == files::State::Open);
     let main = html! {

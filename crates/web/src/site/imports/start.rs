@@ -20,12 +20,12 @@ pub(super) async fn get(person: Person) -> PageResult {
     show(&person, StatusCode::OK, &FormError::default()).await
 }
 
-/// Holds what was dropped. A script asks for where to go on, because it would else go there itself unseen.
+/// Stages the uploaded files. A script gets the next URL as JSON, because the browser would follow a redirect unseen.
 pub(super) async fn post(person: Person, headers: HeaderMap, uploads: Uploads) -> PageResult {
     let count = uploads.files.len();
     match hold(&person, uploads.files).await {
         Ok(ids) => {
-            let (next, said) = match ids.as_slice() {
+            let (next, message) = match ids.as_slice() {
                 [one] => (url_of(*one), String::new()),
                 _ => {
                     // The list shows a summary of each file; errors are shown on the file's own page.
@@ -34,7 +34,7 @@ pub(super) async fn post(person: Person, headers: HeaderMap, uploads: Uploads) -
                 }
             };
             let by_script = headers.get(header::ACCEPT).is_some_and(|it| it == "application/json");
-            let answer = see_other(&person, &next, &said);
+            let answer = see_other(&person, &next, &message);
             Ok(if by_script { as_json(answer, &next) } else { answer })
         }
         Err(error) => show(&person, StatusCode::BAD_REQUEST, &FormError::from_error(error)?).await,
@@ -51,15 +51,15 @@ fn as_json(mut answer: Response, next: &str) -> Response {
     answer
 }
 
-/// All of them, or as far as it went: the first that is refused says why, by its name.
+/// Stages the files in order, up to the first that is refused. The error names that file.
 async fn hold(person: &Person, sent: Vec<UploadedFile>) -> Result<Vec<FileId>> {
     if sent.is_empty() {
         return Err(Error::invalid("file", "choose at least one file"));
     }
     let mut ids = Vec::new();
     for UploadedFile { name, content } in sent {
-        let held = files::stage(person.app(), &person.caller, &name, content).await;
-        ids.push(held.map_err(|error| match error {
+        let staged = files::stage(person.app(), &person.caller, &name, content).await;
+        ids.push(staged.map_err(|error| match error {
             Error::Invalid { param, message } => {
                 Error::Invalid { param, message: format!("\u{201c}{name}\u{201d}: {message}") }
             }
@@ -71,18 +71,19 @@ async fn hold(person: &Person, sent: Vec<UploadedFile>) -> Result<Vec<FileId>> {
 
 async fn show(person: &Person, status: StatusCode, wrong: &FormError) -> PageResult {
     // The list is drawn from stored summaries, so this page opens whatever the files contain.
-    let held = files::list(person.app(), &person.caller).await?;
-    let waiting: Vec<StagedFile> = held.into_iter().filter(|it| it.state != State::Done).collect();
-    let is_taking = waiting.iter().any(|it| it.state == State::Committing);
+    let staged = files::list(person.app(), &person.caller).await?;
+    let waiting: Vec<StagedFile> =
+        staged.into_iter().filter(|it| it.state != State::Done).collect();
+    let is_committing = waiting.iter().any(|it| it.state == State::Committing);
     let main = html! {
         h1 { "Import" }
         (wrong.summary())
         (zone(person))
-        @if !waiting.is_empty() { (list(person, &waiting, is_taking)) }
+        @if !waiting.is_empty() { (list(person, &waiting, is_committing)) }
         (history::card(person).await?)
     };
     let mut page = new_page("Import");
-    page.waits = is_taking;
+    page.waits = is_committing;
     Ok(page.page_with(status, person, main))
 }
 
@@ -119,14 +120,14 @@ fn zone(person: &Person) -> Markup {
     }
 }
 
-fn list(person: &Person, waiting: &[StagedFile], is_taking: bool) -> Markup {
+fn list(person: &Person, waiting: &[StagedFile], is_committing: bool) -> Markup {
     let is_ready = |it: &PreviewSummary| it.outcome == PreviewOutcome::Ready;
     let ready = waiting
         .iter()
         .filter(|it| it.state == State::Open && it.preview.as_ref().is_none_or(is_ready))
         .count();
     html! {
-        section.card aria-labelledby="waiting" data-commit[is_taking] {
+        section.card aria-labelledby="waiting" data-commit[is_committing] {
             header {
                 h2 id="waiting" { "Files to review" }
                 @if waiting.len() > 1 && ready > 0 {

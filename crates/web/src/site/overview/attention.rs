@@ -148,8 +148,8 @@ fn missed(view: View, data: &OverviewData) -> Vec<Markup> {
 fn rises(view: View, data: &OverviewData) -> Vec<Markup> {
     let risen = outflows(data).filter_map(|(it, _)| {
         let last = it.price_changes.iter().max_by_key(|change| change.on)?;
-        let dearer = last.to_minor.saturating_abs() > last.from_minor.saturating_abs();
-        (dearer && is_news(view, last.on)).then_some((it, last))
+        let has_risen = last.to_minor.saturating_abs() > last.from_minor.saturating_abs();
+        (has_risen && is_news(view, last.on)).then_some((it, last))
     });
     let rows = risen.map(|(stream, change)| {
         let money = |minor: i64| Money::new(minor.saturating_abs(), stream.currency);

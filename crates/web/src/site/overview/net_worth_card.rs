@@ -34,7 +34,7 @@ pub(super) fn card(person: &Person, data: &OverviewData) -> Markup {
 }
 
 fn change(view: View, amount: Money, change: &Change) -> Markup {
-    let (arrow, said) = match amount.minor() {
+    let (arrow, direction) = match amount.minor() {
         1.. => ("↑", "up "),
         0 => ("", ""),
         _ => ("↓", "down "),
@@ -43,7 +43,7 @@ fn change(view: View, amount: Money, change: &Change) -> Markup {
         p.soft {
             @if amount.minor() == 0 { "Unchanged" } @else {
                 span aria-hidden="true" { (arrow) " " }
-                span.hush { (said) }
+                span.hush { (direction) }
                 strong { (view.signed(amount)) }
                 @if let Some(of) = change.percent { " (" (percent(of)) ")" }
             }
@@ -81,10 +81,10 @@ fn side(view: View, data: &OverviewData, title: &str, debts: bool) -> Markup {
             @if parts.is_empty() { p.soft { "None." } } @else {
                 (Shares(&sizes).draw())
                 ul.rows {
-                    @for (place, part) in parts.iter().enumerate() {
+                    @for (index, part) in parts.iter().enumerate() {
                         li {
                             span.what {
-                                (Shares::key(place))
+                                (Shares::key(index))
                                 a href=(anchor(part.kind)) { (kind_name(part.kind)) }
                                 " " span.count { (plural(part.accounts as i64, "account", "accounts")) }
                             }

@@ -56,9 +56,9 @@ pub(super) async fn open(person: Person, form: Form) -> PageResult {
         name: form.text("name").to_owned(),
         cash: form.text("starting_cash_balance").to_owned(),
     };
-    let what = amount("starting_cash_balance", &typed.cash)
+    let payload = amount("starting_cash_balance", &typed.cash)
         .map(|cash_minor| ActionPayload::PaperAccount { name: typed.name.clone(), cash_minor });
-    match propose(&person, what).await {
+    match propose(&person, payload).await {
         Ok(response) => Ok(response),
         Err(error) => list_with(&person, &typed, &FormError::from_error(error)?).await,
     }
@@ -109,13 +109,13 @@ pub(super) async fn place(person: Person, Path(id): Path<String>, form: Form) ->
         shares: form.text("quantity").to_owned(),
         dollars: form.text("notional").to_owned(),
     };
-    let what = order(&typed).map(|(side, size)| ActionPayload::Trade {
+    let payload = order(&typed).map(|(side, size)| ActionPayload::Trade {
         account,
         symbol: typed.symbol.clone(),
         side,
         size,
     });
-    match propose(&person, what).await {
+    match propose(&person, payload).await {
         Ok(response) => Ok(response),
         Err(error) => {
             one_with(&person, account, None, &typed, &FormError::from_error(error)?).await

@@ -32,7 +32,7 @@ pub struct Sensitive {
     /// The pattern of its route, such as `/settings/webhooks/{id}`.
     pub path: &'static str,
     pub proof: Proof,
-    /// What the person is about to do; the page puts it behind "to".
+    /// The change or download in words, which the page shows after "to".
     pub about: &'static str,
     /// The page that "Cancel" leads to.
     pub back: &'static str,
@@ -90,8 +90,8 @@ pub(crate) async fn require_proof(
         return next.run(Request::from_parts(parts, body)).await;
     }
     if rule.proof == Proof::Download {
-        let place = format!("{CONFIRM}{}", urls::query_string(&[("next", &person.here)]));
-        return Redirect::to(&place).into_response();
+        let location = format!("{CONFIRM}{}", urls::query_string(&[("next", &person.here)]));
+        return Redirect::to(&location).into_response();
     }
     let text = match form::body_text(body).await {
         Ok(text) => text,

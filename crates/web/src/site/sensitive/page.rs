@@ -34,9 +34,9 @@ pub(super) async fn ask(
         Ok::<_, service::Error>((has_password, has_passkey))
     };
     match known.await {
-        Ok(ways) => {
+        Ok(methods) => {
             let about = Decision { status, title: TITLE, live: false };
-            app_page::decision_with(person, &about, card(person, rule, form, wrong, ways))
+            app_page::decision_with(person, &about, card(person, rule, form, wrong, methods))
         }
         Err(error) => PageError::from(error).into_response(),
     }

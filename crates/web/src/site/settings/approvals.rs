@@ -58,7 +58,7 @@ pub(super) async fn post(person: Person, form: Form) -> PageResult {
         proposals_a_day: form.text("proposals_a_day").to_owned(),
     };
     let saved = match read(&typed) {
-        Ok(wish) => actions::set_policy(person.app(), &person.caller, wish).await,
+        Ok(policy) => actions::set_policy(person.app(), &person.caller, policy).await,
         Err(error) => Err(error),
     };
     match saved {

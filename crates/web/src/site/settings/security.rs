@@ -77,8 +77,8 @@ async fn page(person: &Person, outcome: Outcome) -> PageResult {
 async fn again(person: &Person, form: &'static str, error: Error) -> PageResult {
     let (status, wrong) = match error {
         Error::Invalid { param: Some(param), .. } if param == "proof" => {
-            let place = format!("{CONFIRM}{}", urls::query_string(&[("next", HERE)]));
-            return Ok(Redirect::to(&place).into_response());
+            let location = format!("{CONFIRM}{}", urls::query_string(&[("next", HERE)]));
+            return Ok(Redirect::to(&location).into_response());
         }
         other => sensitive::refusal(other)?,
     };
@@ -89,10 +89,10 @@ async fn done(
     person: &Person,
     form: &'static str,
     work: Result<(), Error>,
-    said: &str,
+    message: &str,
 ) -> PageResult {
     match work {
-        Ok(()) => Ok(see_other(person, HERE, said)),
+        Ok(()) => Ok(see_other(person, HERE, message)),
         Err(error) => again(person, form, error).await,
     }
 }
@@ -106,15 +106,15 @@ async fn change_email(person: Person, form: Form) -> PageResult {
 async fn change_password(person: Person, form: Form) -> PageResult {
     let (present, new) = (form.raw("password"), form.raw("new_password"));
     let work = profiles::change_password(person.app(), &person.caller, present, new).await;
-    let said = "Password changed. You were signed out on all other devices.";
-    done(&person, "password", work, said).await
+    let message = "Password changed. You were signed out on all other devices.";
+    done(&person, "password", work, message).await
 }
 
 async fn set_second_step(person: Person, form: Form) -> PageResult {
     let on = form.text("on") == "1";
     let work = profiles::set_second_step(person.app(), &person.caller, on).await;
-    let said = if on { "Two-step sign-in is on." } else { "Two-step sign-in is off." };
-    done(&person, "second-step", work, said).await
+    let message = if on { "Two-step sign-in is on." } else { "Two-step sign-in is off." };
+    done(&person, "second-step", work, message).await
 }
 
 /// Creates recovery codes. They are shown only on this page, so it does not redirect.

@@ -40,7 +40,7 @@ fn members(primary: &str, chosen: &str) -> Vec<Category> {
     let mut shown: Vec<Category> = Vec::new();
     for category in Category::ALL.into_iter().filter(|it| it.primary() == primary) {
         match shown.iter().position(|it| it.label() == category.label()) {
-            Some(place) if category.detailed() == chosen => shown[place] = category,
+            Some(index) if category.detailed() == chosen => shown[index] = category,
             Some(_) => {}
             None => shown.push(category),
         }

@@ -32,11 +32,11 @@ pub(in crate::site) async fn several(person: Person, form: Form) -> PageResult {
         return Ok(see_other(&person, next, "Choose a category first."));
     };
     let count = ids.len() as i64;
-    let word = Override { counterparty: None, category: Some(category) };
-    corrections::correct(person.app(), &person.caller, ids, word).await?;
+    let correction = Override { counterparty: None, category: Some(category) };
+    corrections::correct(person.app(), &person.caller, ids, correction).await?;
     let many = plural(count, "transaction", "transactions");
-    let said = format!("{many} set to {}.", category.label());
-    Ok(see_other(&person, next, &said))
+    let message = format!("{many} set to {}.", category.label());
+    Ok(see_other(&person, next, &message))
 }
 
 /// Corrects the name and category of one transaction, optionally as a rule for its merchant.
@@ -50,20 +50,20 @@ pub(in crate::site) async fn correct(
     let transaction = transaction_detail::get(app, caller, id).await?;
     let here = detail::address_of(id, form.text("back"));
     let always = form.has("always");
-    let word = changed_values(&transaction, form.text("name"), form.text("category"), always);
-    if word.counterparty.is_none() && word.category.is_none() {
+    let correction = changed_values(&transaction, form.text("name"), form.text("category"), always);
+    if correction.counterparty.is_none() && correction.category.is_none() {
         return Ok(see_other(&person, &here, "No changes."));
     }
     let (outcome, saved) = match (always, form.has("past")) {
         (true, true) => (
-            corrections::correct_always(app, caller, id, word).await.map(|_| ()),
+            corrections::correct_always(app, caller, id, correction).await.map(|_| ()),
             "Saved. The rule will also apply to past transactions in a moment.",
         ),
         (true, false) => (
-            corrections::correct_from_now_on(app, caller, id, word).await.map(|_| ()),
+            corrections::correct_from_now_on(app, caller, id, correction).await.map(|_| ()),
             "Saved. The rule applies to new transactions.",
         ),
-        (false, _) => (corrections::correct(app, caller, vec![id], word).await, "Saved."),
+        (false, _) => (corrections::correct(app, caller, vec![id], correction).await, "Saved."),
     };
     match outcome.map_err(FormError::from_error) {
         Ok(()) => Ok(see_other(&person, &here, saved)),
@@ -105,8 +105,8 @@ pub(in crate::site) async fn hide(
         Ok(_) => {
             // Recomputed at once, so that the list no longer shows them.
             insights::pipeline::run_for(app, caller.user).await?;
-            let said = "These transactions are now hidden. Balances are not affected.";
-            Ok(see_other(&person, &detail::address_of(id, form.text("back")), said))
+            let message = "These transactions are now hidden. Balances are not affected.";
+            Ok(see_other(&person, &detail::address_of(id, form.text("back")), message))
         }
         Err(Ok(wrong)) => Ok(detail::page(&person, &transaction, form.text("back"), &wrong)),
         Err(Err(error)) => Err(PageError::from(error)),
@@ -139,8 +139,8 @@ pub(in crate::site) async fn transfer(
     let read = |text: &str| TransactionId::parse(text).map_err(|_| PageError::not_found());
     let (id, other) = (read(&id)?, read(form.text("other"))?);
     let transaction = transaction_detail::get(app, caller, id).await?;
-    let leaves = transaction.amount.minor() < 0;
-    let (outflow, inflow) = if leaves { (id, other) } else { (other, id) };
+    let is_outflow = transaction.amount.minor() < 0;
+    let (outflow, inflow) = if is_outflow { (id, other) } else { (other, id) };
     let here = detail::address_of(id, form.text("back"));
     if form.text("is") == "transfer" {
         transfers::confirm(app, caller, outflow, inflow).await?;

@@ -106,8 +106,8 @@ impl TransactionPage<'_> {
                 h2 id="known" { "Details" }
                 dl.facts-of {
                     div { dt { (if it.by_hand { "Your description" } else { "Bank description" }) } dd.bank { (it.description) } }
-                    @if let Some(told) = &it.source_counterparty {
-                        div { dt { "Name from the bank" } dd { (told) } }
+                    @if let Some(from_bank) = &it.source_counterparty {
+                        div { dt { "Name from the bank" } dd { (from_bank) } }
                     }
                     div {
                         dt { "Category" }
@@ -116,8 +116,8 @@ impl TransactionPage<'_> {
                             span.soft { (provenance(it)) }
                         }
                     }
-                    @if let Some(told) = it.source_category.filter(|told| Some(*told) != it.category) {
-                        div { dt { "Category from the bank" } dd { (told.label()) } }
+                    @if let Some(from_bank) = it.source_category.filter(|from_bank| Some(*from_bank) != it.category) {
+                        div { dt { "Category from the bank" } dd { (from_bank.label()) } }
                     }
                     div { dt { "Account" } dd { a href=(account) { (it.account.name) } } }
                     @if let Some(bank) = &it.account.institution_name {

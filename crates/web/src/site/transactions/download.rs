@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn no_cell_of_text_is_a_formula() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("=1+1", "'=1+1"),
             ("+49 30 1234", "'+49 30 1234"),
             ("-rent", "'-rent"),
@@ -195,7 +195,7 @@ mod tests {
         ] {
             let mut out = String::new();
             write_text(&mut out, text);
-            assert_eq!(out, wanted, "{text:?}");
+            assert_eq!(out, expected, "{text:?}");
         }
     }
 }

@@ -72,11 +72,11 @@ impl EntryForm {
     }
 
     pub(in crate::site) fn fields(&self, currency: Currency, wrong: &FormError) -> Markup {
-        let ways = [("out", "Money out"), ("in", "Money in")];
+        let directions = [("out", "Money out"), ("in", "Money in")];
         let label = format!("Amount ({})", currency.code());
         html! {
             (Field::text("on", "Date", &self.on).kind("date").show(wrong))
-            (fields::select("way", "Direction", &ways, &self.way))
+            (fields::select("way", "Direction", &directions, &self.way))
             (Field::text("amount", &label, &self.amount).hint("Enter a positive amount.").show(wrong))
             (Field::text("description", "Description", &self.description).show(wrong))
         }

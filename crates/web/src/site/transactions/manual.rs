@@ -44,8 +44,8 @@ pub(in crate::site) async fn delete(
 ) -> PageResult {
     let it = written(&person, &id).await?;
     manual::delete_transaction(person.app(), &person.caller, it.id).await?;
-    let said = format!("“{}” deleted. The balance was updated.", it.description);
-    Ok(see_other(&person, &format!("/accounts/{}", it.account.id), &said))
+    let message = format!("“{}” deleted. The balance was updated.", it.description);
+    Ok(see_other(&person, &format!("/accounts/{}", it.account.id), &message))
 }
 
 /// Finds a manual transaction. Imported ones cannot be edited here, so they have no such page.

@@ -90,8 +90,8 @@ impl Search {
 
     pub(super) fn forget_cursor(&mut self) {
         self.cursor = None;
-        let said = "This page has expired. Showing the newest transactions.";
-        self.problems.push(said.to_owned());
+        let message = "This page has expired. Showing the newest transactions.";
+        self.problems.push(message.to_owned());
     }
 
     /// The value of a filter; empty if it is not set.

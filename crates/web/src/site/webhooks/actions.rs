@@ -68,12 +68,12 @@ async fn set(
     manager: &EndpointManager,
     id: &str,
     status: EndpointStatus,
-    said: &str,
+    message: &str,
 ) -> PageResult {
     let id = parse(id)?;
     let change = EndpointChange { status: Some(status), ..EndpointChange::default() };
     update(manager, id, change).await?;
-    Ok(manager.see_other(&format!("/{id}"), said))
+    Ok(manager.see_other(&format!("/{id}"), message))
 }
 
 async fn update(

@@ -90,7 +90,7 @@ pub(super) fn card(
                     a href="/settings/keys" { "Create a key first" }
                 }
             } @else {
-                p.soft { "Sends events this key can access. Deleted when the key is revoked." }
+                p.soft { "Sends events this key can access. Disabled when the key is revoked." }
                 (fields::form(&manager.at(""), manager.form_token(), inner))
             }
         }

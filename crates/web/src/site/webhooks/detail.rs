@@ -37,9 +37,9 @@ pub(super) async fn show(
     let all = manager.at(&format!("/attempts?endpoint={}", endpoint.id));
     let main = html! {
         (wrong.summary())
-        @if let Some(said) = disabled_text(endpoint) {
+        @if let Some(reason) = disabled_text(endpoint) {
             p.warning role="status" {
-                (said)
+                (reason)
                 @if !is_key_revoked(endpoint) { " " a href="#ending" { "Enable endpoint" } }
             }
         }
@@ -101,13 +101,13 @@ fn trying(manager: &EndpointManager, endpoint: &Endpoint, trial: Option<&TestRes
 }
 
 fn outcome(trial: &TestResult) -> Markup {
-    let said = attempts::outcome_text(&trial.attempt);
+    let result = attempts::outcome_text(&trial.attempt);
     html! {
         div role="status" {
             @if trial.delivered {
-                p.notice { "Delivered: " (said) ", in " (trial.attempt.duration_ms) " ms." }
+                p.notice { "Delivered: " (result) ", in " (trial.attempt.duration_ms) " ms." }
             } @else {
-                p.warning { "Delivery failed: " (said) ", after " (trial.attempt.duration_ms) " ms." }
+                p.warning { "Delivery failed: " (result) ", after " (trial.attempt.duration_ms) " ms." }
             }
             (attempts::answer(&trial.attempt))
         }

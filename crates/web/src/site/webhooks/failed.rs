@@ -37,12 +37,12 @@ pub(super) async fn send(manager: EndpointManager, ManagerForm(form): ManagerFor
         }
         sent => sent?,
     };
-    let said = super::attempts::outcome_text(&sent);
-    let said = match sent.status.as_str() {
-        "succeeded" => format!("Delivered: {said}."),
-        _ => format!("Delivery failed: {said}."),
+    let message = super::attempts::outcome_text(&sent);
+    let message = match sent.status.as_str() {
+        "succeeded" => format!("Delivered: {message}."),
+        _ => format!("Delivery failed: {message}."),
     };
-    Ok(manager.see_other(&back, &said))
+    Ok(manager.see_other(&back, &message))
 }
 
 pub(super) async fn start(manager: EndpointManager, ManagerForm(form): ManagerForm) -> PageResult {

@@ -1,4 +1,4 @@
-//! Who manages webhook endpoints, the signed-in person or a portal guest, and the page layout for each.
+//! The manager of webhook endpoints: the signed-in person or a portal guest, with the page layout for each.
 
 use std::collections::HashMap;
 
@@ -100,8 +100,8 @@ async fn guest(parts: &Parts, web: &WebState) -> service::Result<Option<PortalGu
 }
 
 fn closed() -> PageError {
-    let said = "Portal links are valid for an hour. Ask the person who sent it for a new one.";
-    PageError::new(StatusCode::FORBIDDEN, "Your portal session has ended", said)
+    let message = "Portal links are valid for an hour. Ask the person who sent it for a new one.";
+    PageError::new(StatusCode::FORBIDDEN, "Your portal session has ended", message)
 }
 
 impl FromRequest<WebState> for ManagerForm {
@@ -131,11 +131,11 @@ impl EndpointManager {
 
     /// Counts an action that sends an event against the rate limit.
     pub(super) async fn count(&self) -> service::Result<()> {
-        let standing = limits::count_request(self.app(), self.caller().credential_id()).await?;
-        if standing.accepted {
+        let rate_limit = limits::count_request(self.app(), self.caller().credential_id()).await?;
+        if rate_limit.accepted {
             return Ok(());
         }
-        let retry_after_seconds = standing.reset_seconds.max(1);
+        let retry_after_seconds = rate_limit.reset_seconds.max(1);
         Err(Error::Limited { retry_after_seconds, what: "messages" })
     }
 
@@ -205,12 +205,12 @@ impl EndpointManager {
     }
 
     /// Redirects to one of these pages with a message.
-    pub(super) fn see_other(&self, rest: &str, said: &str) -> Response {
+    pub(super) fn see_other(&self, rest: &str, message: &str) -> Response {
         let public_url = match self {
             EndpointManager::Person(it) => it.public_url(),
             EndpointManager::PortalGuest(it) => &it.web.settings.public_url,
         };
-        app_page::redirect_with_notice(public_url, &self.at(rest), said)
+        app_page::redirect_with_notice(public_url, &self.at(rest), message)
     }
 }
 

@@ -46,8 +46,8 @@ pub(super) async fn open(
 }
 
 fn over() -> PageError {
-    let said = "It was already used or has expired. Ask the person who sent it for a new one.";
-    PageError::new(StatusCode::GONE, "This link is no longer valid", said)
+    let message = "It was already used or has expired. Ask the person who sent it for a new one.";
+    PageError::new(StatusCode::GONE, "This link is no longer valid", message)
 }
 
 pub(super) async fn leave(
@@ -59,8 +59,9 @@ pub(super) async fn leave(
     if let Some(token) = cookies::get(&headers, cookies::PORTAL, secure) {
         portal::end_session(&web.app, token).await?;
     }
-    let said = "You need a new link to open it again.";
-    let mut response = PageError::new(StatusCode::OK, "You left the portal", said).into_response();
+    let message = "You need a new link to open it again.";
+    let mut response =
+        PageError::new(StatusCode::OK, "You left the portal", message).into_response();
     let line = cookies::set(cookies::PORTAL, "", Some(0), secure);
     response.headers_mut().append(header::SET_COOKIE, line);
     Ok(response)

@@ -1,4 +1,4 @@
-//! Deciding is for the person in the web app: no key and no token can, whatever it may do otherwise.
+//! Only the person can decide, in the web app: no key and no app token can, whatever its scopes.
 
 use http::{Method, StatusCode};
 use serde_json::Value;
@@ -8,11 +8,11 @@ use service::access::oauth;
 use testkit::new_key;
 use wire::v1::Scope;
 
-use super::{Desk, text};
+use super::{TradingFixture, text};
 use crate::client::Client;
 
-/// Every address that might take a decision, if there were one.
-fn routers(proposed: &Value) -> Vec<String> {
+/// Every path that might accept a decision.
+fn decision_paths(proposed: &Value) -> Vec<String> {
     let (thread, action) = (text(proposed, "thread_id"), text(proposed, "action_id"));
     let verbs = ["approve", "reject", "decide", "decision", "execute", "confirm", "undo"];
     let mut paths = Vec::new();
@@ -28,35 +28,35 @@ fn routers(proposed: &Value) -> Vec<String> {
     paths
 }
 
-async fn stands_untouched(desk: &Desk, proposed: &Value) {
-    let now = desk.get(&format!("/approvals/{}", text(proposed, "thread_id"))).await.data();
+async fn assert_still_pending(fixture: &TradingFixture, proposed: &Value) {
+    let now = fixture.get(&format!("/approvals/{}", text(proposed, "thread_id"))).await.data();
     assert_eq!(now["status"], "pending_approval");
     assert_eq!((&now["decided_at"], &now["decided_by"]), (&Value::Null, &Value::Null));
 }
 
 #[tokio::test]
-async fn no_key_of_any_scope_decides_anything() {
-    let desk = Desk::new().await;
-    let made = desk.propose(r#"{"symbol": "AAPL", "side": "buy", "quantity": 1}"#).await;
+async fn no_key_can_decide_whatever_its_scopes() {
+    let fixture = TradingFixture::new().await;
+    let made = fixture.propose(r#"{"symbol": "AAPL", "side": "buy", "quantity": 1}"#).await;
     let one = |it: Scope| [it].into_iter().collect::<Scopes>();
     let sets = [Scopes::all()].into_iter().chain(Scope::ALL.map(one));
     for scopes in sets {
-        let key = desk.person.key(NewKey { scopes, ..new_key() }).await;
-        refused_everywhere(&desk, &key.secret, &made).await;
+        let key = fixture.person.key(NewKey { scopes, ..new_key() }).await;
+        assert_refused_everywhere(&fixture, &key.secret, &made).await;
     }
-    stands_untouched(&desk, &made).await;
+    assert_still_pending(&fixture, &made).await;
 }
 
-async fn refused_everywhere(desk: &Desk, token: &str, made: &Value) {
+async fn assert_refused_everywhere(fixture: &TradingFixture, token: &str, made: &Value) {
     let forms = [
         ("application/json", "{\"decision\": \"approve\", \"approved\": true}".to_owned()),
         ("application/x-www-form-urlencoded", "decision=approve".to_owned()),
     ];
     for (kind, body) in &forms {
         let cookie = format!("evenkeel_session={token}");
-        let client = Client::with_token(&desk.world, token).header("content-type", kind);
+        let client = Client::with_token(&fixture.world, token).header("content-type", kind);
         let client = client.header("cookie", &cookie);
-        for path in routers(made) {
+        for path in decision_paths(made) {
             for method in [Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
                 let answer = client.send(method.clone(), &path, body.clone()).await;
                 let status = answer.status;
@@ -64,7 +64,7 @@ async fn refused_everywhere(desk: &Desk, token: &str, made: &Value) {
                     let closed = [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
                     assert!(closed.contains(&status), "{method} {path}: {status}");
                 } else {
-                    // The person's page knows sessions alone: a bearer is nobody there, and led to the door.
+                    // The pages accept only sessions: a request with a bearer token is sent to sign in.
                     assert_ne!(status, StatusCode::OK, "{method} {path}");
                     let to = answer.header("location");
                     assert!(!status.is_redirection() || to.starts_with("/sign-in"), "{path}: {to}");
@@ -75,30 +75,30 @@ async fn refused_everywhere(desk: &Desk, token: &str, made: &Value) {
 }
 
 #[tokio::test]
-async fn no_token_of_an_app_decides_anything_but_it_may_propose_and_follow() {
-    let scene = crate::oauth::Scene::new().await;
-    let words: Vec<&str> = Scope::ALL
+async fn an_app_token_can_propose_and_follow_but_not_decide() {
+    let fixture = crate::oauth::OauthFixture::new().await;
+    let scopes: Vec<&str> = Scope::ALL
         .iter()
         .filter(|it| **it != Scope::WebhooksManage)
         .map(|it| it.as_str())
         .collect();
-    let access = scene.access(&words).await;
-    let client = Client::with_token(&scene.world, &access);
+    let access = fixture.access(&scopes).await;
+    let client = Client::with_token(&fixture.world, &access);
     let client = client.header("content-type", "application/json");
     let made = client.send(Method::POST, "/v1/paper-trading/accounts", "{}").await.data();
     assert_eq!(made["proposed_by"]["type"], "app");
     assert_eq!(made["proposed_by"]["label"], "Ledger Lens");
     let path = format!("/v1/approvals/{}", text(&made, "thread_id"));
     assert_eq!(client.get(&path).await.data()["status"], "pending_approval");
-    for path in routers(&made) {
+    for path in decision_paths(&made) {
         for method in [Method::POST, Method::PUT] {
             let status = client.send(method.clone(), &path, "{}").await.status;
             assert!(!status.is_success(), "{method} {path}: {status}");
         }
     }
     assert_eq!(client.get(&path).await.data()["status"], "pending_approval");
-    let reading = scene.access(&["paper:read", "actions:read"]).await;
-    let reading = Client::with_token(&scene.world, &reading);
+    let reading = fixture.access(&["paper:read", "actions:read"]).await;
+    let reading = Client::with_token(&fixture.world, &reading);
     let listed = reading.get("/v1/actions").await.data();
     assert_eq!(listed[0]["action_id"], made["action_id"]);
     let refused = reading.send(Method::POST, "/v1/paper-trading/accounts", "").await.refusal();

@@ -1,10 +1,10 @@
-//! Text that is made to mislead whoever decides: refused where it hides something, plain text everywhere else.
+//! Text meant to mislead the person who decides: hidden characters are refused, and markup stays plain text.
 
 use serde_json::{Value, json};
 
-use super::{Desk, text};
+use super::{TradingFixture, text};
 
-const UNSEEN: [&str; 9] = [
+const INVISIBLE: [&str; 9] = [
     "\u{202e}evil",
     "a\u{2066}b",
     "a\u{200b}b",
@@ -21,10 +21,10 @@ fn custom(title: &str, summary: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_hides_or_turns_text_around_is_refused_wherever_it_is_shown() {
-    let desk = Desk::new().await;
-    let transaction = desk.get("/transactions").await.data()[0]["id"].clone();
-    for odd in UNSEEN {
+async fn control_and_direction_characters_are_refused_in_every_text() {
+    let fixture = TradingFixture::new().await;
+    let transaction = fixture.get("/transactions").await.data()[0]["id"].clone();
+    for odd in INVISIBLE {
         let outside = |name: &str| {
             let mut body = json!({ "action_type": "custom", "payload": { "title": "Fine" } });
             body[name] = json!(odd);
@@ -55,20 +55,20 @@ async fn what_hides_or_turns_text_around_is_refused_wherever_it_is_shown() {
             ),
         ];
         for (param, body) in cases {
-            let refused = desk.post("/actions", &body.to_string()).await.refusal();
+            let refused = fixture.post("/actions", &body.to_string()).await.refusal();
             let expected = format!(
                 "400 VALIDATION_ERROR {param}: {param} must not contain control or direction characters"
             );
             assert_eq!(refused, expected, "{odd:?}");
         }
-        desk.world.advance_seconds(60);
+        fixture.world.advance_seconds(60);
     }
-    assert_eq!(desk.waiting().await, 0);
+    assert_eq!(fixture.count_pending().await, 0);
 }
 
 #[tokio::test]
-async fn markup_stays_the_text_it_is() {
-    let desk = Desk::new().await;
+async fn markup_is_returned_as_plain_text() {
+    let fixture = TradingFixture::new().await;
     let nasty =
         "<script>alert(1)</script> [x](javascript:alert(1)) ![](https://evil.example/p.png) \"'&";
     let body = json!({
@@ -77,7 +77,7 @@ async fn markup_stays_the_text_it_is() {
         "reason_markdown": nasty,
         "description": nasty,
     });
-    let answer = desk.post("/actions", &body.to_string()).await;
+    let answer = fixture.post("/actions", &body.to_string()).await;
     let made = answer.data();
     assert_eq!(text(&made, "description"), nasty);
     assert_eq!(text(&made["details"], "title"), nasty);
@@ -87,9 +87,9 @@ async fn markup_stays_the_text_it_is() {
 }
 
 #[tokio::test]
-async fn text_has_its_bounds_to_the_letter() {
-    let desk = Desk::new().await;
-    for (place, longest) in [
+async fn each_text_has_an_exact_length_limit() {
+    let fixture = TradingFixture::new().await;
+    for (member, longest) in [
         ("description", 200),
         ("reason_markdown", 4_000),
         ("payload.title", 120),
@@ -98,22 +98,23 @@ async fn text_has_its_bounds_to_the_letter() {
         let body = |length: usize| {
             let mut body = json!({ "action_type": "custom", "payload": { "title": "Fine" } });
             let long = json!("é".repeat(length));
-            match place.strip_prefix("payload.") {
+            match member.strip_prefix("payload.") {
                 Some(name) => body["payload"][name] = long,
-                None => body[place] = long,
+                None => body[member] = long,
             }
             body.to_string()
         };
-        desk.post("/actions", &body(longest)).await.data();
-        let refused = desk.post("/actions", &body(longest + 1)).await.refusal();
-        let expected =
-            format!("400 VALIDATION_ERROR {place}: {place} must have at most {longest} characters");
+        fixture.post("/actions", &body(longest)).await.data();
+        let refused = fixture.post("/actions", &body(longest + 1)).await.refusal();
+        let expected = format!(
+            "400 VALIDATION_ERROR {member}: {member} must have at most {longest} characters"
+        );
         assert_eq!(refused, expected);
     }
     let large = format!(
         r#"{{"action_type": "custom", "payload": {{"title": "{}"}}}}"#,
         "x".repeat(1 << 20)
     );
-    let refused = desk.post("/actions", &large).await.refusal();
+    let refused = fixture.post("/actions", &large).await.refusal();
     assert_eq!(refused, "413 PAYLOAD_TOO_LARGE: the body must be at most 1 MiB");
 }

@@ -7,19 +7,20 @@ use service::actions::{Kind, Status};
 use testkit::new_key;
 use wire::v1::Scope;
 
-use super::{Desk, members, text};
+use super::{TradingFixture, members, text};
 
-/// Seven proposals, one after the other, of three kinds.
-async fn proposals(desk: &Desk) -> Vec<Value> {
+/// Creates seven proposals of three kinds, one after the other.
+async fn proposals(fixture: &TradingFixture) -> Vec<Value> {
     let mut made = Vec::new();
     for count in 1..=5 {
         made.push(
-            desk.propose(&format!(r#"{{"symbol": "VTI", "side": "buy", "quantity": {count}}}"#))
+            fixture
+                .propose(&format!(r#"{{"symbol": "VTI", "side": "buy", "quantity": {count}}}"#))
                 .await,
         );
     }
-    made.push(desk.act("custom", json!({ "title": "Call the bank" })).await.data());
-    made.push(desk.post("/paper-trading/accounts", "{}").await.data());
+    made.push(fixture.propose_action("custom", json!({ "title": "Call the bank" })).await.data());
+    made.push(fixture.post("/paper-trading/accounts", "{}").await.data());
     made
 }
 
@@ -28,13 +29,13 @@ fn ids(list: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_walk_sees_every_action_once_newest_first() {
-    let desk = Desk::new().await;
-    let made = proposals(&desk).await;
+async fn paging_returns_every_action_once_newest_first() {
+    let fixture = TradingFixture::new().await;
+    let made = proposals(&fixture).await;
     let mut seen = Vec::new();
     let mut path = "/actions?limit=3".to_owned();
     loop {
-        let page = desk.get(&path).await.json();
+        let page = fixture.get(&path).await.json();
         assert_eq!(members(&page), ["data", "meta", "pagination"]);
         assert_eq!(members(&page["pagination"]), ["count", "has_more", "limit", "next_cursor"]);
         assert_eq!(
@@ -46,24 +47,24 @@ async fn a_walk_sees_every_action_once_newest_first() {
             assert_eq!(page["pagination"]["next_cursor"], Value::Null);
             break;
         }
-        // What comes in meanwhile is before the place where the walk is.
-        desk.propose(r#"{"symbol": "VTI", "side": "buy", "quantity": 9}"#).await;
+        // A proposal created meanwhile is newer than the cursor, so it is on no later page.
+        fixture.propose(r#"{"symbol": "VTI", "side": "buy", "quantity": 9}"#).await;
         path = format!("/actions?limit=3&cursor={}", text(&page["pagination"], "next_cursor"));
     }
-    assert_eq!(seen.len(), 8, "seven, and the account of the desk");
+    assert_eq!(seen.len(), 8, "seven, and the account of the fixture");
     let mut expected = ids(&json!(made));
     expected.reverse();
     assert_eq!(seen[..7], expected);
 }
 
 #[tokio::test]
-async fn filters_narrow_and_belong_to_the_cursor() {
-    let desk = Desk::new().await;
-    let made = proposals(&desk).await;
-    desk.approve(&made[0]).await;
-    desk.reject(&made[1], None).await;
+async fn filters_apply_and_are_bound_to_the_cursor() {
+    let fixture = TradingFixture::new().await;
+    let made = proposals(&fixture).await;
+    fixture.approve(&made[0]).await;
+    fixture.reject(&made[1], None).await;
     let count = async |query: &str| {
-        let data = desk.get(&format!("/actions?{query}")).await.data();
+        let data = fixture.get(&format!("/actions?{query}")).await.data();
         data.as_array().unwrap().len()
     };
     assert_eq!(count("status=pending_approval").await, 5);
@@ -71,29 +72,29 @@ async fn filters_narrow_and_belong_to_the_cursor() {
     assert_eq!(count("status=rejected&action_kind=trade").await, 1);
     assert_eq!(count("action_kind=trade").await, 5);
     assert_eq!(count("action_kind=unknown").await, 1);
-    for word in Status::ALL {
-        assert!(count(&format!("status={}", word.as_str())).await < 8);
+    for status in Status::ALL {
+        assert!(count(&format!("status={}", status.as_str())).await < 8);
     }
-    for word in Kind::ALL {
-        assert!(count(&format!("action_kind={}", word.as_str())).await < 8);
+    for kind in Kind::ALL {
+        assert!(count(&format!("action_kind={}", kind.as_str())).await < 8);
     }
-    let page = desk.get("/actions?action_kind=trade&limit=2").await.json();
+    let page = fixture.get("/actions?action_kind=trade&limit=2").await.json();
     let cursor = text(&page["pagination"], "next_cursor");
     let expected = "400 VALIDATION_ERROR cursor: invalid or expired cursor: start again without it, \
                     and keep the filters the same between pages";
     for query in ["", "&action_kind=transfer", "&action_kind=trade&status=executed"] {
-        let refused = desk.get(&format!("/actions?cursor={cursor}{query}")).await.refusal();
+        let refused = fixture.get(&format!("/actions?cursor={cursor}{query}")).await.refusal();
         assert_eq!(refused, expected, "{query}");
     }
-    let good = desk.get(&format!("/actions?cursor={cursor}&action_kind=trade&limit=50")).await;
+    let good = fixture.get(&format!("/actions?cursor={cursor}&action_kind=trade&limit=50")).await;
     assert_eq!(good.data().as_array().unwrap().len(), 3);
-    let wrong = desk.get("/actions?status=open").await.refusal();
+    let wrong = fixture.get("/actions?status=open").await.refusal();
     assert_eq!(
         wrong,
         "400 VALIDATION_ERROR status: status must be one of pending_approval, approved, executing, \
          executed, failed, rejected, expired, cancelled"
     );
-    let wrong = desk.get("/actions?kind=trade").await.refusal();
+    let wrong = fixture.get("/actions?kind=trade").await.refusal();
     assert_eq!(
         wrong,
         "400 VALIDATION_ERROR kind: kind is not known here; known are cursor, limit, status, \
@@ -102,47 +103,50 @@ async fn filters_narrow_and_belong_to_the_cursor() {
 }
 
 #[tokio::test]
-async fn a_key_sees_what_it_may_and_a_limited_one_its_own() {
-    let desk = Desk::new().await;
-    desk.propose(r#"{"symbol": "VTI", "side": "buy", "quantity": 1}"#).await;
-    let narrow = desk
-        .other(NewKey { scopes: [Scope::ActionsWrite].into_iter().collect(), ..new_key() })
+async fn a_key_needs_the_scope_and_a_limited_key_sees_only_its_own_actions() {
+    let fixture = TradingFixture::new().await;
+    fixture.propose(r#"{"symbol": "VTI", "side": "buy", "quantity": 1}"#).await;
+    let narrow = fixture
+        .client_with_key(NewKey {
+            scopes: [Scope::ActionsWrite].into_iter().collect(),
+            ..new_key()
+        })
         .await;
     let refused = narrow.get("/v1/actions").await.refusal();
     assert_eq!(refused, "403 INSUFFICIENT_SCOPE: this token lacks the scope actions:read");
-    let limited = desk.other(NewKey { accounts: Some(Vec::new()), ..new_key() }).await;
+    let limited = fixture.client_with_key(NewKey { accounts: Some(Vec::new()), ..new_key() }).await;
     assert_eq!(limited.get("/v1/actions").await.data(), json!([]));
     let body = json!({ "action_type": "custom", "payload": { "title": "Mine" } }).to_string();
     let made = limited.send(Method::POST, "/v1/actions", body).await.data();
     assert_eq!(ids(&limited.get("/v1/actions").await.data()), [text(&made, "action_id")]);
-    let sam = desk.world.person("sam@example.com").await;
-    let sams = super::posting(&desk.world, &sam.key(new_key()).await.secret);
+    let sam = fixture.world.person("sam@example.com").await;
+    let sams = super::json_client(&fixture.world, &sam.key(new_key()).await.secret);
     assert_eq!(sams.get("/v1/actions").await.data(), json!([]));
 }
 
 #[tokio::test]
-async fn a_proposal_is_withdrawn_once_by_whoever_made_it() {
-    let desk = Desk::new().await;
-    let made = desk.propose(r#"{"symbol": "VTI", "side": "buy", "quantity": 1}"#).await;
+async fn a_proposal_can_be_withdrawn_once_and_only_by_its_proposer() {
+    let fixture = TradingFixture::new().await;
+    let made = fixture.propose(r#"{"symbol": "VTI", "side": "buy", "quantity": 1}"#).await;
     let path = format!("/actions/{}/cancel", text(&made, "action_id"));
-    let other = desk.other(new_key()).await;
+    let other = fixture.client_with_key(new_key()).await;
     let refused = other.send(Method::POST, &format!("/v1{path}"), "").await.refusal();
     assert_eq!(refused, "409 CONFLICT: only the key or app that proposed this can withdraw it");
-    let odd = desk.post(&path, r#"{"reason": "x"}"#).await.refusal();
+    let odd = fixture.post(&path, r#"{"reason": "x"}"#).await.refusal();
     assert_eq!(odd, "400 VALIDATION_ERROR reason: reason is not known here, which takes none");
 
-    let client = desk.client.header("idempotency-key", "cancel-1");
+    let client = fixture.client.header("idempotency-key", "cancel-1");
     let done = client.send(Method::POST, &format!("/v1{path}"), "{}").await;
     assert_eq!(done.data()["status"], "cancelled");
-    assert_eq!(done.data().get("approval_url"), None, "only what is new has the two addresses");
+    assert_eq!(done.data().get("approval_url"), None, "only a new proposal has the two URLs");
     let again = client.send(Method::POST, &format!("/v1{path}"), "{}").await;
     assert_eq!((again.data(), again.header("idempotent-replayed")), (done.data(), "true"));
-    let late = desk.post(&path, "").await.refusal();
+    let late = fixture.post(&path, "").await.refusal();
     assert_eq!(late, "409 CONFLICT: this proposal was withdrawn");
 
-    let decided = desk.trade(r#"{"symbol": "VTI", "side": "buy", "quantity": 1}"#).await;
-    let late = desk.post(&format!("/actions/{}/cancel", text(&decided, "action_id")), "").await;
+    let decided = fixture.trade(r#"{"symbol": "VTI", "side": "buy", "quantity": 1}"#).await;
+    let late = fixture.post(&format!("/actions/{}/cancel", text(&decided, "action_id")), "").await;
     assert_eq!(late.refusal(), "409 CONFLICT: this proposal was already executed");
-    let nobodys = desk.post("/actions/01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77/cancel", "").await;
+    let nobodys = fixture.post("/actions/01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77/cancel", "").await;
     assert_eq!(nobodys.status, StatusCode::NOT_FOUND);
 }

@@ -1,4 +1,4 @@
-//! Paper trading, proposals and their decisions, as programs get them.
+//! Paper trading, proposals and their decisions over the API.
 
 mod deciding;
 mod following;
@@ -19,11 +19,11 @@ use testkit::{Person, World, new_key};
 
 use crate::client::{Answer, Client};
 
-/// The market is open from here on: Tuesday 10 March 2026, 10:30 in New York.
+/// The seconds until the market is open: Tuesday 10 March 2026, 10:30 in New York.
 const TO_OPEN_SECONDS: u64 = 2 * 3_600 + 1_800;
 
-/// Somebody with a key, a session, two linked accounts and a paper account, while the market is open.
-pub(crate) struct Desk {
+/// A person with a key, a session, two linked accounts and a paper account, while the market is open.
+pub(crate) struct TradingFixture {
     pub(crate) world: World,
     pub(crate) person: Person,
     pub(crate) session: Caller,
@@ -32,8 +32,8 @@ pub(crate) struct Desk {
     pub(crate) account: String,
 }
 
-impl Desk {
-    pub(crate) async fn new() -> Desk {
+impl TradingFixture {
+    pub(crate) async fn new() -> TradingFixture {
         let world = World::new().await;
         world.advance_seconds(TO_OPEN_SECONDS);
         world.market.set("AAPL", "187.10", Some("185.00"));
@@ -43,17 +43,19 @@ impl Desk {
         person.import(statement([checking("Everyday").with(cafe), checking("Nest egg")])).await;
         let session = person.session().await;
         let key = person.key(new_key()).await.secret;
-        let client = posting(&world, &key);
-        let mut desk = Desk { world, person, session, key, client, account: String::new() };
-        let proposed = desk.post("/paper-trading/accounts", r#"{"name": "Practice"}"#).await.data();
-        let done = desk.approve(&proposed).await;
-        desk.account = done["result"]["paper_account_id"].as_str().unwrap().to_owned();
-        desk
+        let client = json_client(&world, &key);
+        let mut fixture =
+            TradingFixture { world, person, session, key, client, account: String::new() };
+        let proposed =
+            fixture.post("/paper-trading/accounts", r#"{"name": "Practice"}"#).await.data();
+        let done = fixture.approve(&proposed).await;
+        fixture.account = done["result"]["paper_account_id"].as_str().unwrap().to_owned();
+        fixture
     }
 
-    /// Another key of the same person.
-    pub(crate) async fn other(&self, new: NewKey) -> Client {
-        posting(&self.world, &self.person.key(new).await.secret)
+    /// A client with another key of the same person.
+    pub(crate) async fn client_with_key(&self, new: NewKey) -> Client {
+        json_client(&self.world, &self.person.key(new).await.secret)
     }
 
     pub(crate) async fn post(&self, path: &str, body: &str) -> Answer {
@@ -64,28 +66,28 @@ impl Desk {
         self.client.get(&format!("/v1{path}")).await
     }
 
-    pub(crate) fn trades(&self) -> String {
+    pub(crate) fn trades_path(&self) -> String {
         format!("/paper-trading/accounts/{}/trades", self.account)
     }
 
-    /// A trade that waits for the person.
+    /// Proposes a trade, which then waits for approval.
     pub(crate) async fn propose(&self, trade: &str) -> Value {
-        self.post(&self.trades(), trade).await.data()
+        self.post(&self.trades_path(), trade).await.data()
     }
 
-    /// A trade that was proposed and approved.
+    /// Proposes and approves a trade.
     pub(crate) async fn trade(&self, trade: &str) -> Value {
         let proposed = self.propose(trade).await;
         self.approve(&proposed).await
     }
 
-    /// An action of a type, by POST /actions.
-    pub(crate) async fn act(&self, action_type: &str, payload: Value) -> Answer {
+    /// Proposes an action of any type by POST /actions.
+    pub(crate) async fn propose_action(&self, action_type: &str, payload: Value) -> Answer {
         let body = json!({ "action_type": action_type, "payload": payload });
         self.post("/actions", &body.to_string()).await
     }
 
-    /// The person says yes in the web app; what becomes of it is read as a program reads it.
+    /// Approves as the person in the web app, and returns the action as the API shows it.
     pub(crate) async fn approve(&self, proposed: &Value) -> Value {
         let (app, session) = (&self.world.app, &self.session);
         let action = actions::get(app, session, id_of(proposed)).await.unwrap();
@@ -109,12 +111,12 @@ impl Desk {
         actions::reject(app, session, action.id, seen, reason).await.unwrap();
     }
 
-    pub(crate) async fn waiting(&self) -> i64 {
+    pub(crate) async fn count_pending(&self) -> i64 {
         actions::count_pending(&self.world.app, &self.session).await.unwrap()
     }
 
-    /// A documented example with this desk's own ids.
-    pub(crate) async fn fill(&self, example: &str) -> String {
+    /// A documented example with the ids of this fixture.
+    pub(crate) async fn fill_example(&self, example: &str) -> String {
         let transactions = self.get("/transactions").await.data();
         let everyday = self.person.account("Everyday").await.to_string();
         let nest_egg = self.person.account("Nest egg").await.to_string();
@@ -126,7 +128,7 @@ impl Desk {
     }
 }
 
-fn posting(world: &World, key: &str) -> Client {
+fn json_client(world: &World, key: &str) -> Client {
     Client::with_token(world, key).header("content-type", "application/json")
 }
 
@@ -145,9 +147,9 @@ fn members(value: &Value) -> Vec<&str> {
     members
 }
 
-/// The names in the contract's words, in alphabetical order.
-fn sorted(words: &str) -> Vec<&str> {
-    let mut words: Vec<&str> = words.split_whitespace().collect();
-    words.sort_unstable();
-    words
+/// The names in a text, in alphabetical order.
+fn sorted(names: &str) -> Vec<&str> {
+    let mut names: Vec<&str> = names.split_whitespace().collect();
+    names.sort_unstable();
+    names
 }

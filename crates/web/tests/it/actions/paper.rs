@@ -1,23 +1,23 @@
-//! Paper accounts: what is read of them, to the last member.
+//! Paper accounts over the API, with every member.
 
 use http::StatusCode;
 use serde_json::{Value, json};
 use service::access::keys::NewKey;
 use testkit::new_key;
 
-use super::{Desk, members, sorted, text};
+use super::{TradingFixture, members, sorted, text};
 
 #[tokio::test]
-async fn an_account_tells_what_it_is_worth_in_exact_numbers() {
-    let desk = Desk::new().await;
-    desk.trade(r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#).await;
-    desk.world.advance_seconds(60);
-    desk.world.market.set("AAPL", "189.20", Some("185.00"));
-    let answer = desk.get("/paper-trading/accounts").await;
+async fn an_account_shows_its_value_in_exact_numbers() {
+    let fixture = TradingFixture::new().await;
+    fixture.trade(r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#).await;
+    fixture.world.advance_seconds(60);
+    fixture.world.market.set("AAPL", "189.20", Some("185.00"));
+    let answer = fixture.get("/paper-trading/accounts").await;
     assert_eq!(
         answer.data(),
         json!({ "accounts": [{
-            "id": desk.account,
+            "id": fixture.account,
             "name": "Practice",
             "status": "open",
             "currency": "USD",
@@ -39,18 +39,18 @@ async fn an_account_tells_what_it_is_worth_in_exact_numbers() {
     );
     let written = String::from_utf8(answer.bytes.clone()).unwrap();
     assert!(written.contains("\"starting_cash_balance\":100000.00,"), "exact: {written}");
-    let unchanged = desk.client.header("if-none-match", answer.header("etag"));
+    let unchanged = fixture.client.header("if-none-match", answer.header("etag"));
     let again = unchanged.get("/v1/paper-trading/accounts").await;
     assert_eq!(again.status, StatusCode::NOT_MODIFIED);
 }
 
 #[tokio::test]
-async fn holdings_are_the_most_valuable_first_and_unknown_prices_are_null() {
-    let desk = Desk::new().await;
-    desk.trade(r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#).await;
-    desk.trade(r#"{"symbol": "VTI", "side": "buy", "notional": 1000.00}"#).await;
-    let path = format!("/paper-trading/accounts/{}/holdings", desk.account);
-    let data = desk.get(&path).await.data();
+async fn holdings_are_sorted_by_value_and_have_every_member() {
+    let fixture = TradingFixture::new().await;
+    fixture.trade(r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#).await;
+    fixture.trade(r#"{"symbol": "VTI", "side": "buy", "notional": 1000.00}"#).await;
+    let path = format!("/paper-trading/accounts/{}/holdings", fixture.account);
+    let data = fixture.get(&path).await.data();
     let names: Vec<&str> =
         data["holdings"].as_array().unwrap().iter().map(|it| text(it, "symbol")).collect();
     assert_eq!(names, ["VTI", "AAPL"]);
@@ -78,16 +78,16 @@ async fn holdings_are_the_most_valuable_first_and_unknown_prices_are_null() {
 }
 
 #[tokio::test]
-async fn what_was_booked_comes_in_pages_with_its_place_beside_the_data() {
-    let desk = Desk::new().await;
+async fn trades_are_paged_with_the_cursor_beside_the_data() {
+    let fixture = TradingFixture::new().await;
     for count in 1..=4 {
-        desk.world.advance_seconds(1);
-        desk.trade(&format!(r#"{{"symbol": "VTI", "side": "buy", "quantity": {count}}}"#)).await;
+        fixture.world.advance_seconds(1);
+        fixture.trade(&format!(r#"{{"symbol": "VTI", "side": "buy", "quantity": {count}}}"#)).await;
     }
     let mut seen = Vec::new();
     let mut cursor = String::new();
     loop {
-        let page = desk.get(&format!("{}?limit=2{cursor}", desk.trades())).await.json();
+        let page = fixture.get(&format!("{}?limit=2{cursor}", fixture.trades_path())).await.json();
         assert_eq!(members(&page), ["count", "cursor", "data", "has_more", "meta"]);
         let rows = page["data"].as_array().unwrap();
         assert_eq!(page["count"], rows.len());
@@ -118,34 +118,38 @@ async fn what_was_booked_comes_in_pages_with_its_place_beside_the_data() {
 }
 
 #[tokio::test]
-async fn a_cursor_of_trades_fits_one_account_and_one_day() {
-    let desk = Desk::new().await;
-    desk.trade(r#"{"symbol": "VTI", "side": "buy", "quantity": 1}"#).await;
-    let page = desk.get(&format!("{}?limit=1", desk.trades())).await;
+async fn a_trades_cursor_is_valid_for_one_account_and_one_day() {
+    let fixture = TradingFixture::new().await;
+    fixture.trade(r#"{"symbol": "VTI", "side": "buy", "quantity": 1}"#).await;
+    let page = fixture.get(&format!("{}?limit=1", fixture.trades_path())).await;
     let cursor = text(&page.json(), "cursor").to_owned();
     let tag = page.header("etag").to_owned();
-    assert_eq!(desk.get(&format!("{}?limit=1", desk.trades())).await.header("etag"), tag);
+    assert_eq!(
+        fixture.get(&format!("{}?limit=1", fixture.trades_path())).await.header("etag"),
+        tag
+    );
     let expected = "400 VALIDATION_ERROR cursor: invalid or expired cursor: start again without it, \
                     and keep the filters the same between pages";
-    let second = desk.post("/paper-trading/accounts", "{}").await.data();
-    let second = desk.approve(&second).await["result"]["paper_account_id"].clone();
+    let second = fixture.post("/paper-trading/accounts", "{}").await.data();
+    let second = fixture.approve(&second).await["result"]["paper_account_id"].clone();
     let elsewhere = format!("/paper-trading/accounts/{}/trades", second.as_str().unwrap());
-    assert_eq!(desk.get(&format!("{elsewhere}?cursor={cursor}")).await.refusal(), expected);
-    let bent = format!("{}?cursor={}x", desk.trades(), &cursor[..cursor.len() - 1]);
-    assert_eq!(desk.get(&bent).await.refusal(), expected);
-    desk.world.advance_seconds(24 * 3600);
-    let old = desk.get(&format!("{}?cursor={cursor}", desk.trades())).await;
+    assert_eq!(fixture.get(&format!("{elsewhere}?cursor={cursor}")).await.refusal(), expected);
+    let forged = format!("{}?cursor={}x", fixture.trades_path(), &cursor[..cursor.len() - 1]);
+    assert_eq!(fixture.get(&forged).await.refusal(), expected);
+    fixture.world.advance_seconds(24 * 3600);
+    let old = fixture.get(&format!("{}?cursor={cursor}", fixture.trades_path())).await;
     assert_eq!(old.refusal(), expected);
     for limit in ["0", "101", "x"] {
-        let refused = desk.get(&format!("{}?limit={limit}", desk.trades())).await.refusal();
+        let refused =
+            fixture.get(&format!("{}?limit={limit}", fixture.trades_path())).await.refusal();
         let expected = "400 VALIDATION_ERROR limit: limit must be a whole number from 1 to 100";
         assert_eq!(refused, expected);
     }
 }
 
 #[tokio::test]
-async fn an_account_begins_as_it_was_asked_for() {
-    let desk = Desk::new().await;
+async fn an_account_is_created_as_requested() {
+    let fixture = TradingFixture::new().await;
     for (body, name, cash) in [
         ("", "Paper account", 100_000.0),
         ("{}", "Paper account", 100_000.0),
@@ -153,14 +157,17 @@ async fn an_account_begins_as_it_was_asked_for() {
         (r#"{"starting_cash_balance": "0.01"}"#, "Paper account", 0.01),
         (r#"{"starting_cash_balance": "1000000000", "name": " Big "}"#, "Big", 1e9),
     ] {
-        let proposed = desk.post("/paper-trading/accounts", body).await.data();
+        let proposed = fixture.post("/paper-trading/accounts", body).await.data();
         assert_eq!(proposed["action_kind"], "account_create");
         assert_eq!(proposed["action_type"], "paper_account.create");
         assert_eq!(proposed["details_v1"], Value::Null);
-        let done = desk.approve(&proposed).await;
-        let accounts = desk.get("/paper-trading/accounts").await.data();
+        let done = fixture.approve(&proposed).await;
+        let accounts = fixture.get("/paper-trading/accounts").await.data();
         let made = accounts["accounts"].as_array().unwrap().last().unwrap().clone();
-        assert_eq!(made["id"], done["result"]["paper_account_id"], "the oldest first");
+        assert_eq!(
+            made["id"], done["result"]["paper_account_id"],
+            "accounts are listed oldest first"
+        );
         assert_eq!(
             (text(&made, "name"), made["starting_cash_balance"].as_f64()),
             (name, Some(cash))
@@ -169,13 +176,13 @@ async fn an_account_begins_as_it_was_asked_for() {
 }
 
 #[tokio::test]
-async fn an_account_that_cannot_be_is_refused_by_the_member_at_fault() {
-    let desk = Desk::new().await;
+async fn an_invalid_account_is_refused_with_the_member_at_fault() {
+    let fixture = TradingFixture::new().await;
     let range = "starting_cash_balance must be from 0.01 to 1000000000";
     let number = "starting_cash_balance must be text with a number in it, such as \"100000.00\"";
     let decimals =
         "starting_cash_balance must be a number such as -12.34, with at most 2 decimals in USD";
-    for (member, said) in [
+    for (member, message) in [
         (r#""starting_cash_balance": "0""#, range),
         (r#""starting_cash_balance": "-5""#, range),
         (r#""starting_cash_balance": "1000000000.01""#, range),
@@ -194,39 +201,41 @@ async fn an_account_that_cannot_be_is_refused_by_the_member_at_fault() {
         (r#""skip_approval": "no""#, "skip_approval must be true or false"),
     ] {
         let refused =
-            desk.post("/paper-trading/accounts", &format!("{{{member}}}")).await.refusal();
+            fixture.post("/paper-trading/accounts", &format!("{{{member}}}")).await.refusal();
         let param = member.split('"').nth(1).unwrap();
-        assert_eq!(refused, format!("400 VALIDATION_ERROR {param}: {said}"));
+        assert_eq!(refused, format!("400 VALIDATION_ERROR {param}: {message}"));
     }
     let long = format!(r#"{{"name": "{}"}}"#, "x".repeat(81));
-    let refused = desk.post("/paper-trading/accounts", &long).await.refusal();
+    let refused = fixture.post("/paper-trading/accounts", &long).await.refusal();
     assert_eq!(refused, "400 VALIDATION_ERROR name: name must have at most 80 characters");
-    let slip = desk.post("/paper-trading/accounts", r#"{"starting_balance": "5"}"#).await.refusal();
+    let misspelled =
+        fixture.post("/paper-trading/accounts", r#"{"starting_balance": "5"}"#).await.refusal();
     assert_eq!(
-        slip,
+        misspelled,
         "400 VALIDATION_ERROR starting_balance: starting_balance is not known here; did you mean \
          starting_cash_balance?"
     );
-    assert_eq!(desk.waiting().await, 0);
+    assert_eq!(fixture.count_pending().await, 0);
 }
 
 #[tokio::test]
-async fn what_is_nobodys_someone_elses_or_out_of_reach_looks_the_same() {
-    let desk = Desk::new().await;
-    let sam = desk.world.person("sam@example.com").await;
-    let sams = super::posting(&desk.world, &sam.key(new_key()).await.secret);
-    let everyday = desk.person.account("Everyday").await;
-    let limited = desk.other(NewKey { accounts: Some(vec![everyday]), ..new_key() }).await;
-    let own = &desk.account;
+async fn unknown_foreign_and_inaccessible_accounts_get_the_same_error() {
+    let fixture = TradingFixture::new().await;
+    let sam = fixture.world.person("sam@example.com").await;
+    let sams = super::json_client(&fixture.world, &sam.key(new_key()).await.secret);
+    let everyday = fixture.person.account("Everyday").await;
+    let limited =
+        fixture.client_with_key(NewKey { accounts: Some(vec![everyday]), ..new_key() }).await;
+    let own = &fixture.account;
     let nobodys = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77";
     let expected = "404 NOT_FOUND: there is no such paper account";
     let buy = r#"{"symbol": "AAPL", "side": "buy", "quantity": 1}"#;
     for (client, account) in [
         (&sams, own.as_str()),
         (&limited, own.as_str()),
-        (&desk.client, nobodys),
-        (&desk.client, "not-an-id"),
-        (&desk.client, "acc_01kny3v1m8f2x9q4t7r5c6b8de"),
+        (&fixture.client, nobodys),
+        (&fixture.client, "not-an-id"),
+        (&fixture.client, "acc_01kny3v1m8f2x9q4t7r5c6b8de"),
     ] {
         let base = format!("/v1/paper-trading/accounts/{account}");
         assert_eq!(client.get(&format!("{base}/holdings")).await.refusal(), expected);

@@ -1,15 +1,15 @@
-//! POST /actions: what each type of payload takes, shows and does.
+//! POST /actions: the members, details and effect of each payload type.
 
 use serde_json::{Value, json};
 
-use super::{Desk, members, text};
+use super::{TradingFixture, members, text};
 
 #[tokio::test]
-async fn a_correction_shows_before_and_after_and_is_done_when_approved() {
-    let desk = Desk::new().await;
-    let transaction = desk.get("/transactions").await.data()[0]["id"].clone();
+async fn a_correction_shows_its_changes_and_is_applied_when_approved() {
+    let fixture = TradingFixture::new().await;
+    let transaction = fixture.get("/transactions").await.data()[0]["id"].clone();
     let payload = json!({ "transaction_ids": [transaction], "category": "FOOD_AND_DRINK_COFFEE" });
-    let made = desk.act("transaction.recategorize", payload).await.data();
+    let made = fixture.propose_action("transaction.recategorize", payload).await.data();
     assert_eq!((text(&made, "action_kind"), &made["details_v1"]), ("data_fix", &Value::Null));
     let details = &made["details"];
     assert_eq!(members(details), ["changes", "reason_markdown", "summary_markdown", "title"]);
@@ -17,26 +17,26 @@ async fn a_correction_shows_before_and_after_and_is_done_when_approved() {
     assert_eq!(details["changes"][0]["after"], "Coffee shops");
     assert_eq!(members(&details["changes"][0]), ["after", "before", "label"]);
     assert_eq!(made["decision_needs"]["client_execution"], false);
-    let done = desk.approve(&made).await;
+    let done = fixture.approve(&made).await;
     assert_eq!(done["result"], json!({ "transaction_count": 1, "rule_ids": [] }));
-    let now = desk.get("/transactions").await.data()[0].clone();
+    let now = fixture.get("/transactions").await.data()[0].clone();
     assert_eq!(now["category_tier2"], "FOOD_AND_DRINK_COFFEE");
 
     let payload = json!({ "transaction_ids": [transaction], "counterparty_name": "The corner", "always": true });
-    let made = desk.act("transaction.rename", payload).await.data();
+    let made = fixture.propose_action("transaction.rename", payload).await.data();
     assert_eq!(made["action_type"], "transaction.rename");
-    let done = desk.approve(&made).await;
+    let done = fixture.approve(&made).await;
     assert_eq!(done["result"]["rule_ids"].as_array().unwrap().len(), 1);
-    assert_eq!(desk.get("/transactions").await.data()[0]["counterparty_name"], "The corner");
+    assert_eq!(fixture.get("/transactions").await.data()[0]["counterparty_name"], "The corner");
 }
 
 #[tokio::test]
-async fn a_category_is_taken_by_its_code_its_label_or_its_group() {
-    let desk = Desk::new().await;
-    let transaction = desk.get("/transactions").await.data()[0]["id"].clone();
+async fn a_category_is_accepted_by_its_code_label_or_group() {
+    let fixture = TradingFixture::new().await;
+    let transaction = fixture.get("/transactions").await.data()[0]["id"].clone();
     let ask = async |category: &str| {
         let payload = json!({ "transaction_ids": [transaction], "category": category });
-        desk.act("transaction.recategorize", payload).await
+        fixture.propose_action("transaction.recategorize", payload).await
     };
     for (category, label) in [
         ("FOOD_AND_DRINK_COFFEE", "Coffee shops"),
@@ -47,7 +47,7 @@ async fn a_category_is_taken_by_its_code_its_label_or_its_group() {
         assert_eq!(made["details"]["changes"][0]["after"], label, "{category}");
     }
     let kind = "payload.category must be a category such as FOOD_AND_DRINK_COFFEE, or its label";
-    for (category, meant) in [
+    for (category, suggestion) in [
         ("FOOD_AND_DRINK_COFFE", "; did you mean FOOD_AND_DRINK_COFFEE?"),
         ("food_and_drink_coffee", ""),
         ("", ""),
@@ -56,39 +56,39 @@ async fn a_category_is_taken_by_its_code_its_label_or_its_group() {
         let refused = ask(category).await.refusal();
         assert_eq!(
             refused,
-            format!("400 VALIDATION_ERROR payload.category: {kind}{meant}"),
+            format!("400 VALIDATION_ERROR payload.category: {kind}{suggestion}"),
             "{category}"
         );
     }
 }
 
 #[tokio::test]
-async fn a_rule_is_made_when_approved() {
-    let desk = Desk::new().await;
-    let everyday = desk.person.account("Everyday").await.to_string();
+async fn a_rule_is_created_when_approved() {
+    let fixture = TradingFixture::new().await;
+    let everyday = fixture.person.account("Everyday").await.to_string();
     let payload = json!({
         "words": "corner cafe", "account_id": everyday, "cash_flow_direction": "outflow",
         "category": "Coffee shops", "counterparty_name": "Corner Cafe",
     });
-    let made = desk.act("rule.create", payload).await.data();
+    let made = fixture.propose_action("rule.create", payload).await.data();
     assert_eq!(made["action_kind"], "automation");
     assert_eq!(
         text(&made, "description"),
         "Create a rule: texts with CORNER CAFE is Corner Cafe (Coffee shops)"
     );
-    let done = desk.approve(&made).await;
+    let done = fixture.approve(&made).await;
     assert_eq!(members(&done["result"]), ["rule_id"]);
-    let rules = service::classify::rules::list(&desk.world.app, &desk.session).await.unwrap();
+    let rules = service::classify::rules::list(&fixture.world.app, &fixture.session).await.unwrap();
     assert_eq!(rules[0].words.as_deref(), Some("CORNER CAFE"));
 }
 
 #[tokio::test]
-async fn a_transfer_waits_for_the_person_to_have_made_it() {
-    let desk = Desk::new().await;
-    let from = desk.person.account("Everyday").await.to_string();
-    let to = desk.person.account("Nest egg").await.to_string();
+async fn an_approved_transfer_waits_for_the_person_to_make_it() {
+    let fixture = TradingFixture::new().await;
+    let from = fixture.person.account("Everyday").await.to_string();
+    let to = fixture.person.account("Nest egg").await.to_string();
     let payload = json!({ "from_account_id": from, "to_account_id": to, "amount": 250, "date": "2026-04-15" });
-    let made = desk.act("transfer.propose", payload.clone()).await.data();
+    let made = fixture.propose_action("transfer.propose", payload.clone()).await.data();
     assert_eq!(text(&made, "description"), "Move $250.00 from Everyday to Nest egg");
     assert_eq!(
         (text(&made, "action_kind"), &made["decision_needs"]["client_execution"]),
@@ -98,12 +98,12 @@ async fn a_transfer_waits_for_the_person_to_have_made_it() {
         made["details"]["changes"][3],
         json!({ "label": "On", "before": null, "after": "15 Apr 2026" })
     );
-    assert_eq!(desk.approve(&made).await["status"], "approved");
+    assert_eq!(fixture.approve(&made).await["status"], "approved");
 
     let ask = async |change: Value| {
         let mut payload = payload.clone();
         payload.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
-        desk.act("transfer.propose", payload).await
+        fixture.propose_action("transfer.propose", payload).await
     };
     let euro = ask(json!({ "currency": "EUR" })).await.data();
     assert_eq!(text(&euro["details"], "title"), "Move €250.00 from Everyday to Nest egg");
@@ -111,7 +111,7 @@ async fn a_transfer_waits_for_the_person_to_have_made_it() {
         format!("must be a number such as -12.34, with at most {decimals} decimals in {code}")
     };
     let day = "must be a date that exists, as YYYY-MM-DD";
-    for (change, member, said) in [
+    for (change, member, message) in [
         (json!({ "amount": 0 }), "amount", "must be greater than 0"),
         (json!({ "amount": -5 }), "amount", "must be greater than 0"),
         (json!({ "amount": "5" }), "amount", &number(2, "USD")),
@@ -131,7 +131,7 @@ async fn a_transfer_waits_for_the_person_to_have_made_it() {
             "must look like acc_ followed by 26 letters and digits",
         ),
     ] {
-        assert_eq!(ask(change).await.refusal(), refused(member, said));
+        assert_eq!(ask(change).await.refusal(), payload_error(member, message));
     }
     let nobodys = "acc_01kny3v1m8f2x9q4t7r5c6b8de";
     for member in ["from_account_id", "to_account_id"] {
@@ -142,12 +142,12 @@ async fn a_transfer_waits_for_the_person_to_have_made_it() {
 }
 
 #[tokio::test]
-async fn anything_may_be_asked_and_its_data_is_kept_to_the_digit() {
-    let desk = Desk::new().await;
+async fn a_custom_action_keeps_its_data_exactly() {
+    let fixture = TradingFixture::new().await;
     let body = r#"{"action_type": "custom", "description": "Gym", "reason_markdown": "Because **of** it",
         "payload": {"title": " Cancel the gym ", "summary_markdown": "Unused\nsince *January*",
         "data": {"price": 12.3000000000000000000001, "big": 12345678901234567890123}}}"#;
-    let made = desk.post("/actions", body).await.data();
+    let made = fixture.post("/actions", body).await.data();
     assert_eq!((text(&made, "action_kind"), text(&made, "description")), ("unknown", "Gym"));
     assert_eq!(
         made["details"],
@@ -156,25 +156,25 @@ async fn anything_may_be_asked_and_its_data_is_kept_to_the_digit() {
             "reason_markdown": "Because **of** it", "changes": [],
         })
     );
-    let stored = desk.world.stored().await;
+    let stored = fixture.world.stored().await;
     let row = stored["actions"].iter().find(|it| it.contains("gym")).unwrap();
     assert!(
         row.contains("12.3000000000000000000001") && row.contains("12345678901234567890123"),
         "{row}"
     );
-    assert_eq!(desk.approve(&made).await["status"], "approved");
+    assert_eq!(fixture.approve(&made).await["status"], "approved");
     let deep = format!(
         r#"{{"action_type": "custom", "payload": {{"title": "A", "data": {{"a": {}1{}}}}}}}"#,
         "[".repeat(5_000),
         "]".repeat(5_000)
     );
-    let refused = desk.post("/actions", &deep).await.refusal();
+    let refused = fixture.post("/actions", &deep).await.refusal();
     assert_eq!(
         refused,
         "400 VALIDATION_ERROR payload.data: payload.data must be an object, at most 120 levels deep"
     );
     let large = json!({ "title": "A", "data": { "a": "x".repeat(16_000) } });
-    let refused = desk.act("custom", large).await.refusal();
+    let refused = fixture.propose_action("custom", large).await.refusal();
     assert_eq!(
         refused,
         "400 VALIDATION_ERROR payload.data: payload.data must have at most 16,000 bytes"
@@ -182,17 +182,17 @@ async fn anything_may_be_asked_and_its_data_is_kept_to_the_digit() {
 }
 
 #[tokio::test]
-async fn a_proposal_may_be_given_less_time_and_never_more() {
-    let desk = Desk::new().await;
+async fn a_proposal_may_expire_before_the_default_but_not_after_it() {
+    let fixture = TradingFixture::new().await;
     let ask = async |seconds: &str| {
         let body = format!(
             r#"{{"action_type": "custom", "payload": {{"title": "A"}}, "expires_in_seconds": {seconds}}}"#
         );
-        desk.post("/actions", &body).await
+        fixture.post("/actions", &body).await
     };
     assert_eq!(ask("60").await.data()["expires_at"], "2026-03-10T14:31:00.000Z");
     let range = "expires_in_seconds must be a whole number from 1 to 86400";
-    for (seconds, said) in [
+    for (seconds, message) in [
         ("0", range),
         ("86401", range),
         ("-1", "expires_in_seconds must be a whole number"),
@@ -201,46 +201,46 @@ async fn a_proposal_may_be_given_less_time_and_never_more() {
         ("9999999999999999999999", "expires_in_seconds must be a whole number"),
     ] {
         let refused = ask(seconds).await.refusal();
-        assert_eq!(refused, format!("400 VALIDATION_ERROR expires_in_seconds: {said}"));
+        assert_eq!(refused, format!("400 VALIDATION_ERROR expires_in_seconds: {message}"));
     }
 }
 
 #[tokio::test]
-async fn a_body_is_refused_by_the_member_at_fault() {
-    let desk = Desk::new().await;
+async fn an_invalid_body_is_refused_with_the_member_at_fault() {
+    let fixture = TradingFixture::new().await;
     let types = "must be one of paper_trade.create, paper_account.create, transaction.recategorize, \
                  transaction.rename, rule.create, transfer.propose, custom";
     let known = "is not known here; known are action_type, payload, description, reason_markdown, \
                  expires_in_seconds";
-    for (body, member, said) in [
+    for (body, member, message) in [
         (r#"{}"#, "action_type", "is missing"),
         (r#"{"action_type": "trade"}"#, "action_type", types),
         (r#"{"action_type": "custom"}"#, "payload", "is missing"),
         (r#"{"action_type": "custom", "payload": []}"#, "payload", "must be an object"),
         (r#"{"action_type": "custom", "payload": {"title": "A"}, "reason": "x"}"#, "reason", known),
     ] {
-        let refused = desk.post("/actions", body).await.refusal();
-        assert_eq!(refused, format!("400 VALIDATION_ERROR {member}: {member} {said}"), "{body}");
+        let refused = fixture.post("/actions", body).await.refusal();
+        assert_eq!(refused, format!("400 VALIDATION_ERROR {member}: {member} {message}"), "{body}");
     }
 }
 
-/// How a member of a payload is refused.
-fn refused(member: &str, said: &str) -> String {
-    format!("400 VALIDATION_ERROR payload.{member}: payload.{member} {said}")
+/// The error for an invalid member of a payload.
+fn payload_error(member: &str, message: &str) -> String {
+    format!("400 VALIDATION_ERROR payload.{member}: payload.{member} {message}")
 }
 
 #[tokio::test]
-async fn a_payload_is_refused_by_the_whole_path_of_the_member_at_fault() {
-    let desk = Desk::new().await;
+async fn an_invalid_payload_is_refused_with_the_full_path_of_the_member() {
+    let fixture = TradingFixture::new().await;
     let trade = |rest: &str| {
-        let text = format!(r#"{{"account_id": "{}", "side": "buy", {rest}}}"#, desk.account);
+        let text = format!(r#"{{"account_id": "{}", "side": "buy", {rest}}}"#, fixture.account);
         serde_json::from_str::<Value>(&text).unwrap()
     };
     let txn = "txn_01kny3v1m8f2x9q4t7r5c6b8de";
     let rename =
         |ids: Value, name: &str| json!({ "transaction_ids": ids, "counterparty_name": name });
     let (buy, open, name) = ("paper_trade.create", "paper_account.create", "transaction.rename");
-    for (kind, payload, member, said) in [
+    for (kind, payload, member, message) in [
         ("custom", json!({}), "title", "is missing"),
         ("custom", json!({ "title": " " }), "title", "must describe the proposal in a few words"),
         ("custom", json!({ "titel": "A" }), "titel", "is not known here; did you mean title?"),
@@ -278,7 +278,12 @@ async fn a_payload_is_refused_by_the_whole_path_of_the_member_at_fault() {
         ),
         (name, rename(json!(txn), "A"), "transaction_ids", "must be a list of ids"),
         (name, rename(json!([]), "A"), "transaction_ids", "must name 1 to 100 transactions"),
-        (name, rename(json!(many()), "A"), "transaction_ids", "must name 1 to 100 transactions"),
+        (
+            name,
+            rename(json!(too_many_ids()), "A"),
+            "transaction_ids",
+            "must name 1 to 100 transactions",
+        ),
         (
             name,
             rename(json!([txn]), " "),
@@ -292,25 +297,25 @@ async fn a_payload_is_refused_by_the_whole_path_of_the_member_at_fault() {
             "is not known here; known are transaction_ids, counterparty_name, always",
         ),
     ] {
-        let answer = desk.act(kind, payload.clone()).await;
-        assert_eq!(answer.refusal(), refused(member, said), "{payload}");
+        let answer = fixture.propose_action(kind, payload.clone()).await;
+        assert_eq!(answer.refusal(), payload_error(member, message), "{payload}");
     }
-    assert_eq!(desk.waiting().await, 0);
+    assert_eq!(fixture.count_pending().await, 0);
 }
 
-/// One transaction more than can be named.
-fn many() -> Vec<String> {
+/// One transaction id more than a payload may have.
+fn too_many_ids() -> Vec<String> {
     (0..101).map(|it| format!("txn_01kny3v1m8f2x9q4t7r5c6b{it:03}")).collect()
 }
 
 #[tokio::test]
-async fn what_is_not_there_and_rules_that_say_nothing_are_refused_in_words() {
-    let desk = Desk::new().await;
+async fn unknown_transactions_and_incomplete_rules_are_refused() {
+    let fixture = TradingFixture::new().await;
     let txn = "txn_01kny3v1m8f2x9q4t7r5c6b8de";
     let unknown = json!({ "transaction_ids": [txn], "counterparty_name": "A" });
     let either = "words: payload must have words, or like (a description of such a transaction), and \
                   not both";
-    for (kind, payload, said) in [
+    for (kind, payload, message) in [
         ("transaction.rename", unknown, format!("transaction_ids: there is no transaction {txn}")),
         ("rule.create", json!({ "category": "Groceries" }), either.to_owned()),
         ("rule.create", json!({ "words": " ", "category": "Groceries" }), either.to_owned()),
@@ -325,24 +330,25 @@ async fn what_is_not_there_and_rules_that_say_nothing_are_refused_in_words() {
             "category: give a counterparty_name, a category, or both".to_owned(),
         ),
     ] {
-        let answer = desk.act(kind, payload).await;
-        assert_eq!(answer.refusal(), format!("400 VALIDATION_ERROR payload.{said}"));
+        let answer = fixture.propose_action(kind, payload).await;
+        assert_eq!(answer.refusal(), format!("400 VALIDATION_ERROR payload.{message}"));
     }
-    assert_eq!(desk.waiting().await, 0);
+    assert_eq!(fixture.count_pending().await, 0);
 }
 
 #[tokio::test]
-async fn what_a_payload_tells_of_the_data_needs_the_right_to_read_it() {
+async fn a_payload_about_data_needs_the_right_to_read_it() {
     use service::access::keys::NewKey;
     use wire::v1::Scope;
-    let desk = Desk::new().await;
-    let transaction = desk.get("/transactions").await.data()[0]["id"].clone();
-    let from = desk.person.account("Everyday").await;
-    let to = desk.person.account("Nest egg").await;
+    let fixture = TradingFixture::new().await;
+    let transaction = fixture.get("/transactions").await.data()[0]["id"].clone();
+    let from = fixture.person.account("Everyday").await;
+    let to = fixture.person.account("Nest egg").await;
     let writer =
         NewKey { scopes: [Scope::ActionsWrite].into_iter().collect(), ..testkit::new_key() };
-    let writer = desk.other(writer).await;
-    let limited = desk.other(NewKey { accounts: Some(vec![to]), ..testkit::new_key() }).await;
+    let writer = fixture.client_with_key(writer).await;
+    let limited =
+        fixture.client_with_key(NewKey { accounts: Some(vec![to]), ..testkit::new_key() }).await;
     let fix = json!({ "transaction_ids": [transaction], "counterparty_name": "A" });
     let fix = json!({ "action_type": "transaction.rename", "payload": fix });
     let (from_id, to_id) = (from.to_string(), to.to_string());

@@ -1,4 +1,4 @@
-//! Proposing a trade: every member of the answer, every refusal, and once for a key.
+//! Proposing a trade: every member of the response, every error, and idempotency keys.
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -7,10 +7,10 @@ use service::actions::{Policy, set_policy};
 use testkit::new_key;
 use wire::v1::Scope;
 
-use super::{Desk, members, sorted, text};
+use super::{TradingFixture, members, sorted, text};
 use crate::client::PUBLIC_URL;
 
-/// The specification's members of an Action, and the contract's additions.
+/// The members of an Action in the specification, and our additions.
 const ACTION: &str = "action_id action_type action_kind status thread_id description
     display_error_message created_at updated_at decided_at executed_at expires_at decision_needs
     details_v1 proposed_by decided_by decision_method rejection_reason result details";
@@ -24,8 +24,8 @@ const ACCOUNT: &str = "id source source_label subtitle institution_name icon_url
 
 #[tokio::test]
 async fn a_proposal_has_every_member_of_the_specification() {
-    let desk = Desk::new().await;
-    let made = desk.propose(r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#).await;
+    let fixture = TradingFixture::new().await;
+    let made = fixture.propose(r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#).await;
     let created = format!("{ACTION} approval_url approval_status_url");
     assert_eq!(members(&made), sorted(&created));
     assert_eq!(members(&made["details_v1"]), sorted(DETAILS));
@@ -33,23 +33,26 @@ async fn a_proposal_has_every_member_of_the_specification() {
     let needs = "approval passkey identity_verification client_execution";
     assert_eq!(members(&made["decision_needs"]), sorted(needs));
     let thread = text(&made, "thread_id");
-    let followed = desk.get(&format!("/approvals/{thread}")).await;
+    let followed = fixture.get(&format!("/approvals/{thread}")).await;
     assert_eq!(members(&followed.data()), sorted(ACTION));
     let written = String::from_utf8(followed.bytes).unwrap();
-    assert!(written.starts_with("{\"data\":{\"thread_id\":"), "thread_id first: {written}");
-    let by_id = desk.get(&format!("/actions/{}", text(&made, "action_id"))).await.data();
+    assert!(
+        written.starts_with("{\"data\":{\"thread_id\":"),
+        "thread_id is the first member: {written}"
+    );
+    let by_id = fixture.get(&format!("/actions/{}", text(&made, "action_id"))).await.data();
     assert_eq!(members(&by_id), sorted(ACTION));
 }
 
 #[tokio::test]
-async fn a_trade_is_shown_in_words_that_a_person_can_decide_by() {
-    let desk = Desk::new().await;
-    let made = desk.propose(r#"{"symbol": "aapl", "side": "buy", "quantity": 3}"#).await;
+async fn a_proposed_trade_has_display_texts_for_the_decision() {
+    let fixture = TradingFixture::new().await;
+    let made = fixture.propose(r#"{"symbol": "aapl", "side": "buy", "quantity": 3}"#).await;
     let thread = text(&made, "thread_id");
     let details = json!({
         "kind": "paper_trade",
         "account": {
-            "id": desk.account, "source": "paper", "source_label": "Paper trading",
+            "id": fixture.account, "source": "paper", "source_label": "Paper trading",
             "display_name": "Practice", "subtitle": "Paper money",
             "institution_name": null, "icon_url": null,
             "available_amount_label": "Buying power",
@@ -59,7 +62,7 @@ async fn a_trade_is_shown_in_words_that_a_person_can_decide_by() {
         "symbol": "AAPL", "security_name": "Apple Inc.", "side": "buy", "side_label": "Buy",
         "input_mode": "shares", "quantity": "3", "quantity_display": "3 shares",
         "amount_label": "Estimated cost", "current_price_display": "$187.10",
-        "price_change_display": "+$2.10 (+1.14 %)", "price_change_direction": "positive",
+        "price_change_display": "+$2.10 (+1.14%)", "price_change_direction": "positive",
         "quote_as_of": "2026-03-10T14:30:00.000Z",
         "quote_as_of_label": "Test market, Tue 10 Mar 2026, 10:30 in New York",
         "estimated_cost_display": "$561.30", "order_type_display": "Market order",
@@ -99,16 +102,17 @@ async fn a_trade_is_shown_in_words_that_a_person_can_decide_by() {
             "result": null,
         })
     );
-    let held = desk.get(&format!("/paper-trading/accounts/{}/holdings", desk.account)).await;
-    assert_eq!(held.data(), json!({ "holdings": [] }), "proposing trades nothing");
+    let holdings =
+        fixture.get(&format!("/paper-trading/accounts/{}/holdings", fixture.account)).await;
+    assert_eq!(holdings.data(), json!({ "holdings": [] }), "a proposal does not trade");
 }
 
 #[tokio::test]
-async fn while_the_market_is_closed_the_proposal_says_what_that_means() {
-    let desk = Desk::new().await;
-    desk.world.advance_seconds(8 * 3_600);
-    desk.world.market.set("AAPL", "187.10", Some("185.00"));
-    let made = desk.propose(r#"{"symbol": "AAPL", "side": "buy", "notional": 500.00}"#).await;
+async fn a_proposal_while_the_market_is_closed_explains_the_wait() {
+    let fixture = TradingFixture::new().await;
+    fixture.world.advance_seconds(8 * 3_600);
+    fixture.world.market.set("AAPL", "187.10", Some("185.00"));
+    let made = fixture.propose(r#"{"symbol": "AAPL", "side": "buy", "notional": 500.00}"#).await;
     let shown = &made["details_v1"];
     assert_eq!(
         text(shown, "timing_disclosure"),
@@ -119,9 +123,9 @@ async fn while_the_market_is_closed_the_proposal_says_what_that_means() {
         (text(shown, "input_mode"), text(shown, "quantity_display")),
         ("dollars", "About 2.672367717 shares")
     );
-    let done = desk.approve(&made).await;
-    assert_eq!(done["status"], "approved", "it waits for the opening");
-    let account = desk.get("/paper-trading/accounts").await.data()["accounts"][0].clone();
+    let done = fixture.approve(&made).await;
+    assert_eq!(done["status"], "approved", "the order waits for the market to open");
+    let account = fixture.get("/paper-trading/accounts").await.data()["accounts"][0].clone();
     assert_eq!(
         (account["cash_balance"].to_string(), account["buying_power"].to_string()),
         ("100000.0".to_owned(), "99500.0".to_owned())
@@ -129,11 +133,11 @@ async fn while_the_market_is_closed_the_proposal_says_what_that_means() {
 }
 
 #[tokio::test]
-async fn exactly_one_size_and_only_good_numbers_are_taken() {
-    let desk = Desk::new().await;
+async fn a_trade_needs_exactly_one_valid_size() {
+    let fixture = TradingFixture::new().await;
     let plain = "must be a plain number such as 1.5";
     let money = "must be a number such as -12.34, with at most 2 decimals in USD";
-    for (size, said) in [
+    for (size, message) in [
         ("", "quantity: quantity or notional must be given"),
         (
             r#", "quantity": 1, "notional": 5"#,
@@ -163,25 +167,26 @@ async fn exactly_one_size_and_only_good_numbers_are_taken() {
         ),
     ] {
         let body = format!(r#"{{"symbol": "AAPL", "side": "buy"{size}}}"#);
-        let refused = desk.post(&desk.trades(), &body).await.refusal();
-        assert_eq!(refused, format!("400 VALIDATION_ERROR {said}"), "{size}");
+        let refused = fixture.post(&fixture.trades_path(), &body).await.refusal();
+        assert_eq!(refused, format!("400 VALIDATION_ERROR {message}"), "{size}");
     }
-    assert_eq!(desk.waiting().await, 0);
+    assert_eq!(fixture.count_pending().await, 0);
     for (size, shown) in [
         (r#""quantity": 0.123456789"#, "0.123456789"),
         (r#""quantity": 1.50000000000000"#, "1.5"),
         (r#""notional": 187.1"#, "1"),
     ] {
-        let made = desk.propose(&format!(r#"{{"symbol": "AAPL", "side": "buy", {size}}}"#)).await;
+        let made =
+            fixture.propose(&format!(r#"{{"symbol": "AAPL", "side": "buy", {size}}}"#)).await;
         assert_eq!(text(&made["details_v1"], "quantity"), shown);
     }
 }
 
 #[tokio::test]
-async fn the_other_members_are_refused_by_name_too() {
-    let desk = Desk::new().await;
+async fn other_invalid_members_are_refused_by_name() {
+    let fixture = TradingFixture::new().await;
     let ticker = "symbol must be a ticker of 1 to 10 characters, such as AAPL";
-    for (body, said) in [
+    for (body, message) in [
         (r#"{"side": "buy", "quantity": 1}"#, "symbol: symbol is missing"),
         (r#"{"symbol": null, "side": "buy", "quantity": 1}"#, "symbol: symbol is missing"),
         (r#"{"symbol": "", "side": "buy", "quantity": 1}"#, &format!("symbol: {ticker}")),
@@ -210,24 +215,24 @@ async fn the_other_members_are_refused_by_name_too() {
             "symbol: symbol is given more than once",
         ),
     ] {
-        let refused = desk.post(&desk.trades(), body).await.refusal();
-        assert_eq!(refused, format!("400 VALIDATION_ERROR {said}"), "{body}");
+        let refused = fixture.post(&fixture.trades_path(), body).await.refusal();
+        assert_eq!(refused, format!("400 VALIDATION_ERROR {message}"), "{body}");
     }
-    let query = desk.post(&format!("{}?limit=1", desk.trades()), "{}").await.refusal();
+    let query = fixture.post(&format!("{}?limit=1", fixture.trades_path()), "{}").await.refusal();
     assert_eq!(query, "400 VALIDATION_ERROR limit: limit is not known here, which takes none");
-    let listed = desk.post(&desk.trades(), "[]").await.refusal();
+    let listed = fixture.post(&fixture.trades_path(), "[]").await.refusal();
     assert!(
         listed.starts_with("400 VALIDATION_ERROR: the body must be one JSON object"),
         "{listed}"
     );
-    let empty = desk.post(&desk.trades(), "").await.refusal();
+    let empty = fixture.post(&fixture.trades_path(), "").await.refusal();
     assert_eq!(empty, "400 VALIDATION_ERROR symbol: symbol is missing");
-    assert_eq!(desk.waiting().await, 0);
+    assert_eq!(fixture.count_pending().await, 0);
 }
 
 #[tokio::test]
-async fn what_could_not_be_done_now_is_refused_with_why() {
-    let desk = Desk::new().await;
+async fn a_trade_that_cannot_execute_now_is_refused_with_the_reason() {
+    let fixture = TradingFixture::new().await;
     for (body, expected) in [
         (
             r#"{"symbol": "AAPL", "side": "buy", "quantity": 535}"#,
@@ -246,67 +251,63 @@ async fn what_could_not_be_done_now_is_refused_with_why() {
             "422 UNKNOWN_SYMBOL: there is no price for NOPE in this market",
         ),
     ] {
-        assert_eq!(desk.post(&desk.trades(), body).await.refusal(), expected);
+        assert_eq!(fixture.post(&fixture.trades_path(), body).await.refusal(), expected);
         let payload: Value = serde_json::from_str(body).unwrap();
         let mut payload = payload;
-        payload["account_id"] = json!(desk.account);
-        let refused = desk.act("paper_trade.create", payload).await.refusal();
-        assert_eq!(refused, expected, "both ways refuse alike");
+        payload["account_id"] = json!(fixture.account);
+        let refused = fixture.propose_action("paper_trade.create", payload).await.refusal();
+        assert_eq!(refused, expected, "both endpoints refuse with the same error");
     }
-    assert_eq!(desk.waiting().await, 0);
+    assert_eq!(fixture.count_pending().await, 0);
 }
 
 #[tokio::test]
-async fn the_same_key_proposes_once_and_gets_the_same_answer() {
-    let desk = Desk::new().await;
-    let client = desk.client.header("idempotency-key", "order-1");
-    let path = format!("/v1{}", desk.trades());
+async fn the_same_idempotency_key_proposes_once_and_replays_the_response() {
+    let fixture = TradingFixture::new().await;
+    let client = fixture.client.header("idempotency-key", "order-1");
+    let path = format!("/v1{}", fixture.trades_path());
     let buy = r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#;
     let first = client.send(Method::POST, &path, buy).await;
-    desk.world.advance_seconds(5);
-    desk.world.market.set("AAPL", "200.00", Some("185.00"));
+    fixture.world.advance_seconds(5);
+    fixture.world.market.set("AAPL", "200.00", Some("185.00"));
     let again = client.send(Method::POST, &path, buy).await;
-    assert_eq!(first.data(), again.data(), "to the price of the first");
+    assert_eq!(first.data(), again.data(), "the replay has the price of the first response");
     assert_eq!(
         (first.header("idempotent-replayed"), again.header("idempotent-replayed")),
         ("", "true")
     );
-    assert_eq!(desk.waiting().await, 1);
+    assert_eq!(fixture.count_pending().await, 1);
     let other = client
         .send(Method::POST, &path, r#"{"symbol": "AAPL", "side": "buy", "quantity": 4}"#)
         .await;
     assert!(other.refusal().starts_with("422 IDEMPOTENCY_KEY_REUSED"));
 
-    desk.approve(&first.data()).await;
+    fixture.approve(&first.data()).await;
     let later = client.send(Method::POST, &path, buy).await;
-    assert_eq!(
-        later.data()["status"],
-        "pending_approval",
-        "what was answered, not what became of it"
-    );
-    let poor = desk.client.header("idempotency-key", "order-2");
+    assert_eq!(later.data()["status"], "pending_approval", "the replay has the original status");
+    let poor = fixture.client.header("idempotency-key", "order-2");
     let refused = r#"{"symbol": "NOPE", "side": "buy", "quantity": 1}"#;
     assert_eq!(
         poor.send(Method::POST, &path, refused).await.status,
         StatusCode::UNPROCESSABLE_ENTITY
     );
-    desk.world.market.set("NOPE", "1", None);
+    fixture.world.market.set("NOPE", "1", None);
     let again = poor.send(Method::POST, &path, refused).await;
     assert_eq!(
         (again.status, again.header("idempotent-replayed")),
         (StatusCode::UNPROCESSABLE_ENTITY, "true")
     );
-    let mended = poor.send(Method::POST, "/v1/paper-trading/accounts", r#"{"name": 5}"#).await;
-    assert_eq!(mended.status, StatusCode::BAD_REQUEST);
-    let mended = poor.send(Method::POST, "/v1/paper-trading/accounts", r#"{"name": "A"}"#).await;
-    assert_eq!((mended.status, mended.header("idempotent-replayed")), (StatusCode::OK, ""));
+    let corrected = poor.send(Method::POST, "/v1/paper-trading/accounts", r#"{"name": 5}"#).await;
+    assert_eq!(corrected.status, StatusCode::BAD_REQUEST);
+    let corrected = poor.send(Method::POST, "/v1/paper-trading/accounts", r#"{"name": "A"}"#).await;
+    assert_eq!((corrected.status, corrected.header("idempotent-replayed")), (StatusCode::OK, ""));
 }
 
 #[tokio::test]
-async fn many_at_once_with_one_key_are_one_proposal() {
-    let desk = Desk::new().await;
-    let client = desk.client.header("idempotency-key", "at-once");
-    let path = format!("/v1{}", desk.trades());
+async fn concurrent_requests_with_one_idempotency_key_make_one_proposal() {
+    let fixture = TradingFixture::new().await;
+    let client = fixture.client.header("idempotency-key", "at-once");
+    let path = format!("/v1{}", fixture.trades_path());
     let buy = r#"{"symbol": "AAPL", "side": "buy", "quantity": 1}"#;
     let sent = (0..8).map(|_| client.send(Method::POST, &path, buy));
     let answers = futures_util::future::join_all(sent).await;
@@ -317,46 +318,47 @@ async fn many_at_once_with_one_key_are_one_proposal() {
         assert!(answer.refusal().starts_with("409 IDEMPOTENCY_IN_PROGRESS"));
         assert_eq!(answer.header("retry-after"), "1");
     }
-    assert_eq!(desk.waiting().await, 1);
+    assert_eq!(fixture.count_pending().await, 1);
 }
 
 #[tokio::test]
-async fn the_person_bounds_how_many_proposals_a_key_makes_in_a_day() {
-    let desk = Desk::new().await;
-    let wish = Policy { life_seconds: 600, passkey_from_minor: None, proposals_a_day: 2 };
-    set_policy(&desk.world.app, &desk.session, wish).await.unwrap();
+async fn the_policy_limits_how_many_proposals_a_key_makes_per_day() {
+    let fixture = TradingFixture::new().await;
+    let policy = Policy { life_seconds: 600, passkey_from_minor: None, proposals_a_day: 2 };
+    set_policy(&fixture.world.app, &fixture.session, policy).await.unwrap();
     let buy = r#"{"symbol": "AAPL", "side": "buy", "quantity": 1}"#;
-    let made = desk.propose(buy).await;
-    assert_eq!(made["expires_at"], "2026-03-10T14:40:00.000Z", "and how long they live");
-    let refused = desk.post(&desk.trades(), buy).await;
+    let made = fixture.propose(buy).await;
+    assert_eq!(made["expires_at"], "2026-03-10T14:40:00.000Z", "the policy also sets the lifetime");
+    let refused = fixture.post(&fixture.trades_path(), buy).await;
     assert_eq!(
         refused.refusal(),
         "429 RATE_LIMITED: too many proposals in a day, by the person's policy; try again in \
          86401 seconds"
     );
     assert_eq!(refused.header("retry-after"), "86401");
-    let other = desk.other(new_key()).await;
-    let path = format!("/v1{}", desk.trades());
+    let other = fixture.client_with_key(new_key()).await;
+    let path = format!("/v1{}", fixture.trades_path());
     assert_eq!(
         other.send(Method::POST, &path, buy).await.status,
         StatusCode::OK,
-        "each key has its own"
+        "each key has its own limit"
     );
-    desk.world.advance_seconds(86_401);
-    desk.world.market.set("AAPL", "187.10", None);
-    assert_eq!(desk.post(&desk.trades(), buy).await.status, StatusCode::OK);
+    fixture.world.advance_seconds(86_401);
+    fixture.world.market.set("AAPL", "187.10", None);
+    assert_eq!(fixture.post(&fixture.trades_path(), buy).await.status, StatusCode::OK);
 }
 
 #[tokio::test]
-async fn a_key_proposes_trades_with_its_own_scope_alone() {
-    let desk = Desk::new().await;
-    let trader =
-        desk.other(NewKey { scopes: [Scope::PaperTrade].into_iter().collect(), ..new_key() }).await;
-    let path = format!("/v1{}", desk.trades());
+async fn a_key_with_only_the_trade_scope_can_propose_and_follow_trades() {
+    let fixture = TradingFixture::new().await;
+    let trader = fixture
+        .client_with_key(NewKey { scopes: [Scope::PaperTrade].into_iter().collect(), ..new_key() })
+        .await;
+    let path = format!("/v1{}", fixture.trades_path());
     let buy = r#"{"symbol": "AAPL", "side": "buy", "quantity": 1}"#;
     let made = trader.send(Method::POST, &path, buy).await.data();
     let followed = trader.get(&format!("/v1/approvals/{}", text(&made, "thread_id"))).await;
-    assert_eq!(followed.data()["status"], "pending_approval", "its own may be followed");
+    assert_eq!(followed.data()["status"], "pending_approval", "a key can follow its own proposals");
     let body = json!({ "action_type": "custom", "payload": { "title": "Anything" } }).to_string();
     let refused = trader.send(Method::POST, "/v1/actions", body).await;
     assert_eq!(
@@ -364,6 +366,7 @@ async fn a_key_proposes_trades_with_its_own_scope_alone() {
         "403 INSUFFICIENT_SCOPE: this token lacks the scope actions:write"
     );
     assert!(refused.header("www-authenticate").contains("scope=\"actions:write\""));
-    let held = trader.get(&format!("/v1/paper-trading/accounts/{}/holdings", desk.account)).await;
-    assert_eq!(held.refusal(), "403 INSUFFICIENT_SCOPE: this token lacks the scope paper:read");
+    let holdings =
+        trader.get(&format!("/v1/paper-trading/accounts/{}/holdings", fixture.account)).await;
+    assert_eq!(holdings.refusal(), "403 INSUFFICIENT_SCOPE: this token lacks the scope paper:read");
 }

@@ -3,18 +3,18 @@ use serde_json::json;
 use service::access::oauth::grants;
 use service::access::sessions::Visit;
 
-use super::{BACK, Scene, carried, encoded, issuer, page, post, value};
+use super::{OauthFixture, REDIRECT_URI, encoded, issuer, page, post, query_pairs, query_value};
 use crate::client::{Answer, PUBLIC_URL};
 
 #[tokio::test]
-async fn the_person_is_asked_in_plain_words_and_the_app_gets_a_code() {
-    let scene = Scene::new().await;
-    let client = scene.client().await;
-    let query = scene.asked(&client, &[("scope", "accounts:read paper:trade")]);
-    let asked = scene.authorize(&query).await;
-    assert_eq!(asked.status, StatusCode::OK);
-    let shown = page(&asked);
-    for words in [
+async fn the_consent_page_describes_the_scopes_and_the_app_gets_a_code() {
+    let fixture = OauthFixture::new().await;
+    let client = fixture.public_client().await;
+    let query = fixture.authorize_query(&client, &[("scope", "accounts:read paper:trade")]);
+    let consent = fixture.authorize(&query).await;
+    assert_eq!(consent.status, StatusCode::OK);
+    let shown = page(&consent);
+    for text in [
         "<h1>Allow Ledger Lens?</h1>",
         "<strong>lens.example</strong>",
         "robin@example.com",
@@ -23,30 +23,30 @@ async fn the_person_is_asked_in_plain_words_and_the_app_gets_a_code() {
         ">Allow</button>",
         ">Deny</button>",
     ] {
-        assert!(shown.contains(words), "{words} is not in {shown}");
+        assert!(shown.contains(text), "{text} is not in {shown}");
     }
     assert!(!shown.contains("See your goals"));
-    assert_eq!(asked.header("cache-control"), "private, no-store");
-    assert_eq!(asked.header("x-frame-options"), "DENY");
-    let policy = asked.header("content-security-policy");
+    assert_eq!(consent.header("cache-control"), "private, no-store");
+    assert_eq!(consent.header("x-frame-options"), "DENY");
+    let policy = consent.header("content-security-policy");
     assert!(policy.contains("form-action 'self' https:;"), "{policy}");
     assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
 
-    let answer = scene.decide(&query, "allow", &["accounts:read"]).await;
+    let answer = fixture.decide(&query, "allow", &["accounts:read"]).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);
     let location = answer.header("location");
-    assert!(location.starts_with(&format!("{BACK}?code=")), "{location}");
-    assert_eq!(value(location, "state"), "s-1");
-    assert_eq!(value(location, "iss"), issuer());
+    assert!(location.starts_with(&format!("{REDIRECT_URI}?code=")), "{location}");
+    assert_eq!(query_value(location, "state"), "s-1");
+    assert_eq!(query_value(location, "iss"), issuer());
     assert_eq!(answer.header("referrer-policy"), "no-referrer");
-    let tokens = scene.redeem(&client, &value(location, "code")).await.json();
-    assert_eq!(tokens["scope"], "accounts:read", "less than was asked, as the person chose");
+    let tokens = fixture.redeem(&client, &query_value(location, "code")).await.json();
+    assert_eq!(tokens["scope"], "accounts:read", "only the scope that the person chose");
 }
 
 #[tokio::test]
-async fn the_policy_lets_the_answer_through_to_a_program_on_the_machine_or_an_app_on_the_phone() {
-    let scene = Scene::new().await;
-    for (uri, asked, allowed, said) in [
+async fn the_content_security_policy_allows_redirects_to_local_programs_and_mobile_apps() {
+    let fixture = OauthFixture::new().await;
+    for (uri, redirect_uri, allowed, host) in [
         (
             "http://127.0.0.1/back",
             "http://127.0.0.1:4321/back",
@@ -68,41 +68,41 @@ async fn the_policy_lets_the_answer_through_to_a_program_on_the_machine_or_an_ap
         ),
     ] {
         let metadata = json!({ "redirect_uris": [uri], "token_endpoint_auth_method": "none" });
-        let client = scene.register(metadata).await.json();
+        let client = fixture.register(metadata).await.json();
         let client = client["client_id"].as_str().unwrap();
-        let query = scene.asked(client, &[("redirect_uri", asked)]);
-        let shown = scene.authorize(&query).await;
+        let query = fixture.authorize_query(client, &[("redirect_uri", redirect_uri)]);
+        let shown = fixture.authorize(&query).await;
         let policy = shown.header("content-security-policy");
         assert!(policy.contains(&format!("form-action 'self' {allowed}")), "{policy}");
-        assert!(page(&shown).contains(said), "{said}");
-        let answer = scene.decide(&query, "allow", &["accounts:read"]).await;
-        assert!(answer.header("location").starts_with(&format!("{asked}?code=eko_")));
+        assert!(page(&shown).contains(host), "{host}");
+        let answer = fixture.decide(&query, "allow", &["accounts:read"]).await;
+        assert!(answer.header("location").starts_with(&format!("{redirect_uri}?code=eko_")));
     }
 }
 
 #[tokio::test]
-async fn a_no_is_told_to_the_app_and_leaves_nothing() {
-    let scene = Scene::new().await;
-    let client = scene.client().await;
-    let query = scene.asked(&client, &[]);
+async fn a_denial_is_returned_to_the_app_and_stores_no_code() {
+    let fixture = OauthFixture::new().await;
+    let client = fixture.public_client().await;
+    let query = fixture.authorize_query(&client, &[]);
     for decision in ["deny", "", "ALLOW"] {
-        let answer = scene.decide(&query, decision, &["accounts:read"]).await;
+        let answer = fixture.decide(&query, decision, &["accounts:read"]).await;
         let location = answer.header("location");
-        assert_eq!(value(location, "error"), "access_denied");
+        assert_eq!(query_value(location, "error"), "access_denied");
         assert_eq!(
-            (value(location, "state"), value(location, "iss")),
+            (query_value(location, "state"), query_value(location, "iss")),
             ("s-1".to_owned(), issuer())
         );
-        assert_eq!(value(location, "code"), "");
+        assert_eq!(query_value(location, "code"), "");
     }
-    assert!(scene.world.stored().await["oauth_codes"].is_empty());
+    assert!(fixture.world.stored().await["oauth_codes"].is_empty());
 }
 
 #[tokio::test]
-async fn nobody_is_sent_to_an_address_that_was_not_registered() {
-    let scene = Scene::new().await;
-    let client = scene.client().await;
-    let other = scene.confidential().await.0;
+async fn an_unregistered_client_or_redirect_uri_gets_no_redirect() {
+    let fixture = OauthFixture::new().await;
+    let client = fixture.public_client().await;
+    let other = fixture.confidential_client().await.0;
     for (name, bad) in [
         ("redirect_uri", "https://evil.example/back"),
         ("redirect_uri", "https://lens.example/back/"),
@@ -115,25 +115,29 @@ async fn nobody_is_sent_to_an_address_that_was_not_registered() {
         ("client_id", "<script>alert(1)</script>"),
         ("client_id", "-"),
     ] {
-        let query = scene.asked(&client, &[(name, bad)]);
-        for answer in
-            [scene.authorize(&query).await, scene.decide(&query, "allow", &["accounts:read"]).await]
-        {
+        let query = fixture.authorize_query(&client, &[(name, bad)]);
+        for answer in [
+            fixture.authorize(&query).await,
+            fixture.decide(&query, "allow", &["accounts:read"]).await,
+        ] {
             assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{name} {bad}");
             assert_eq!(answer.header("location"), "", "{name} {bad}");
             let shown = page(&answer);
             assert!(shown.contains("This app cannot connect") && !shown.contains("<script>alert"));
         }
     }
-    let twice = format!("{}&redirect_uri=https%3A%2F%2Fevil.example", scene.asked(&client, &[]));
-    assert_eq!(scene.authorize(&twice).await.status, StatusCode::BAD_REQUEST);
-    let broken = format!("{}&x=%zz", scene.asked(&other, &[]));
-    assert_eq!(scene.authorize(&broken).await.status, StatusCode::BAD_REQUEST);
-    assert!(scene.world.stored().await["oauth_codes"].is_empty());
+    let twice = format!(
+        "{}&redirect_uri=https%3A%2F%2Fevil.example",
+        fixture.authorize_query(&client, &[])
+    );
+    assert_eq!(fixture.authorize(&twice).await.status, StatusCode::BAD_REQUEST);
+    let broken = format!("{}&x=%zz", fixture.authorize_query(&other, &[]));
+    assert_eq!(fixture.authorize(&broken).await.status, StatusCode::BAD_REQUEST);
+    assert!(fixture.world.stored().await["oauth_codes"].is_empty());
 }
 
-/// Requests with a mistake that an app could be told of, and the word for it.
-const MISTAKES: [(&str, &str, &str); 10] = [
+/// Invalid parameters whose error may be returned to the app, with the error code.
+const INVALID_PARAMETERS: [(&str, &str, &str); 10] = [
     ("response_type", "token", "unsupported_response_type"),
     ("response_type", "-", "invalid_request"),
     ("response_mode", "fragment", "invalid_request"),
@@ -146,200 +150,211 @@ const MISTAKES: [(&str, &str, &str); 10] = [
     ("resource", "https://other.example/v1", "invalid_target"),
 ];
 
-/// The mistake is shown here, and nobody is sent anywhere.
-fn is_shown(answer: &Answer, error: &str) {
+/// Checks that the error is shown on a page of this site, without a redirect.
+fn assert_error_page(answer: &Answer, error: &str) {
     assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{error}");
     assert_eq!(answer.header("location"), "", "{error}");
     let shown = page(answer);
-    for words in ["This app cannot connect", "Ledger Lens", "lens.example", error] {
-        assert!(shown.contains(words), "{words} is not in {shown}");
+    for text in ["This app cannot connect", "Ledger Lens", "lens.example", error] {
+        assert!(shown.contains(text), "{text} is not in {shown}");
     }
-    assert!(!shown.contains("https://lens.example"), "no way leads there from here");
+    assert!(!shown.contains("https://lens.example"), "the page must not link to the app");
 }
 
 #[tokio::test]
-async fn a_mistake_sends_nobody_to_an_app_that_they_never_let_in() {
-    let scene = Scene::new().await;
-    let client = scene.client().await;
-    for (name, bad, error) in MISTAKES {
-        let query = scene.asked(&client, &[(name, bad)]);
+async fn an_invalid_request_does_not_redirect_to_an_app_without_a_grant() {
+    let fixture = OauthFixture::new().await;
+    let client = fixture.public_client().await;
+    for (name, bad, error) in INVALID_PARAMETERS {
+        let query = fixture.authorize_query(&client, &[(name, bad)]);
         let path = format!("/oauth/authorize?{query}");
-        is_shown(&scene.anyone().get(&path).await, error);
-        is_shown(&scene.browser().get(&path).await, error);
-        is_shown(&scene.decide(&query, "allow", &["accounts:read"]).await, error);
-        is_shown(&scene.decide(&query, "deny", &[]).await, error);
+        assert_error_page(&fixture.anonymous().get(&path).await, error);
+        assert_error_page(&fixture.browser().get(&path).await, error);
+        assert_error_page(&fixture.decide(&query, "allow", &["accounts:read"]).await, error);
+        assert_error_page(&fixture.decide(&query, "deny", &[]).await, error);
     }
-    let twice = format!("{}&scope=goals%3Aread&scope=goals%3Aread", scene.asked(&client, &[]));
-    is_shown(&scene.authorize(&twice).await, "invalid_request");
-    // Asking for an answer without a page for the person does not help either.
-    let silent = scene.asked(&client, &[("prompt", "none")]);
-    assert_eq!(scene.authorize(&silent).await.status, StatusCode::OK);
-    let answer = scene.anyone().get(&format!("/oauth/authorize?{silent}")).await;
+    let twice =
+        format!("{}&scope=goals%3Aread&scope=goals%3Aread", fixture.authorize_query(&client, &[]));
+    assert_error_page(&fixture.authorize(&twice).await, "invalid_request");
+    // The same goes for a request that asks not to show a page.
+    let silent = fixture.authorize_query(&client, &[("prompt", "none")]);
+    assert_eq!(fixture.authorize(&silent).await.status, StatusCode::OK);
+    let answer = fixture.anonymous().get(&format!("/oauth/authorize?{silent}")).await;
     assert!(answer.header("location").starts_with("/sign-in?next="));
 }
 
 #[tokio::test]
-async fn a_mistake_is_told_to_an_app_that_the_person_has_let_in() {
-    let scene = Scene::new().await;
-    let client = scene.client().await;
-    scene.tokens(&client).await;
-    let kim = scene.world.person("kim@example.com").await;
+async fn an_invalid_request_redirects_with_its_error_to_an_app_with_a_grant() {
+    let fixture = OauthFixture::new().await;
+    let client = fixture.public_client().await;
+    fixture.tokens(&client).await;
+    let kim = fixture.world.person("kim@example.com").await;
     let method = service::access::sessions::Method::Password;
     let session =
-        service::access::sessions::create(&scene.world.app, &kim.user, method, Visit::default())
+        service::access::sessions::create(&fixture.world.app, &kim.user, method, Visit::default())
             .await;
-    let kim = scene.anyone().header("cookie", &format!("evenkeel_session={}", session.unwrap()));
-    for (name, bad, error) in MISTAKES {
-        let query = scene.asked(&client, &[(name, bad)]);
+    let kim =
+        fixture.anonymous().header("cookie", &format!("evenkeel_session={}", session.unwrap()));
+    for (name, bad, error) in INVALID_PARAMETERS {
+        let query = fixture.authorize_query(&client, &[(name, bad)]);
         let path = format!("/oauth/authorize?{query}");
         let answers = [
-            scene.browser().get(&path).await,
-            scene.decide(&query, "allow", &["accounts:read"]).await,
+            fixture.browser().get(&path).await,
+            fixture.decide(&query, "allow", &["accounts:read"]).await,
         ];
         for answer in answers {
             assert_eq!(answer.status, StatusCode::SEE_OTHER, "{name} {bad}");
             let location = answer.header("location");
-            assert!(location.starts_with(&format!("{BACK}?error={error}&")), "{location}");
-            assert_eq!(value(location, "state"), "s-1");
-            assert_eq!(value(location, "iss"), issuer());
+            assert!(location.starts_with(&format!("{REDIRECT_URI}?error={error}&")), "{location}");
+            assert_eq!(query_value(location, "state"), "s-1");
+            assert_eq!(query_value(location, "iss"), issuer());
         }
-        // It says nothing about anybody else.
-        is_shown(&scene.anyone().get(&path).await, error);
-        is_shown(&kim.get(&path).await, error);
+        // The grant of one person does not count for others.
+        assert_error_page(&fixture.anonymous().get(&path).await, error);
+        assert_error_page(&kim.get(&path).await, error);
     }
-    let query = scene.asked(&client, &[("scope", "webhooks:manage")]);
-    let id = grants::list(&scene.world.app, &scene.person.caller).await.unwrap()[0].id;
-    grants::revoke(&scene.world.app, &scene.person.caller, id).await.unwrap();
-    is_shown(&scene.authorize(&query).await, "invalid_scope");
+    let query = fixture.authorize_query(&client, &[("scope", "webhooks:manage")]);
+    let id = grants::list(&fixture.world.app, &fixture.person.caller).await.unwrap()[0].id;
+    grants::revoke(&fixture.world.app, &fixture.person.caller, id).await.unwrap();
+    assert_error_page(&fixture.authorize(&query).await, "invalid_scope");
 }
 
 #[tokio::test]
-async fn an_app_that_was_let_in_at_one_address_is_not_told_at_another() {
-    let scene = Scene::new().await;
+async fn a_grant_for_one_redirect_uri_does_not_count_for_another() {
+    let fixture = OauthFixture::new().await;
     let other = "https://elsewhere.example/back";
-    let metadata = json!({ "redirect_uris": [BACK, other], "token_endpoint_auth_method": "none" });
-    let client = scene.register(metadata).await.json();
+    let metadata =
+        json!({ "redirect_uris": [REDIRECT_URI, other], "token_endpoint_auth_method": "none" });
+    let client = fixture.register(metadata).await.json();
     let client = client["client_id"].as_str().unwrap();
-    scene.tokens(client).await;
+    fixture.tokens(client).await;
     let there = [("redirect_uri", other), ("scope", "webhooks:manage")];
-    let answer = scene.authorize(&scene.asked(client, &there)).await;
+    let answer = fixture.authorize(&fixture.authorize_query(client, &there)).await;
     assert_eq!((answer.status, answer.header("location")), (StatusCode::BAD_REQUEST, ""));
-    let here = scene.authorize(&scene.asked(client, &[("scope", "webhooks:manage")])).await;
-    assert!(here.header("location").starts_with(BACK));
+    let here =
+        fixture.authorize(&fixture.authorize_query(client, &[("scope", "webhooks:manage")])).await;
+    assert!(here.header("location").starts_with(REDIRECT_URI));
 }
 
 #[tokio::test]
-async fn a_request_with_countless_fields_is_refused() {
-    let scene = Scene::new().await;
-    let client = scene.client().await;
+async fn a_request_with_too_many_fields_is_refused() {
+    let fixture = OauthFixture::new().await;
+    let client = fixture.public_client().await;
     let many: String = (0..100).map(|it| format!("&x{it}=1")).collect();
-    let answer = scene.authorize(&format!("{}{many}", scene.asked(&client, &[]))).await;
+    let answer =
+        fixture.authorize(&format!("{}{many}", fixture.authorize_query(&client, &[]))).await;
     assert_eq!((answer.status, answer.header("location")), (StatusCode::BAD_REQUEST, ""));
 }
 
 #[tokio::test]
-async fn the_state_comes_back_unchanged() {
-    let scene = Scene::new().await;
-    let client = scene.client().await;
+async fn the_state_is_returned_unchanged() {
+    let fixture = OauthFixture::new().await;
+    let client = fixture.public_client().await;
     for state in ["a b+c&d=e%20#/?\\\"'<é\u{202e}", "=", &"x".repeat(2_000)] {
-        let query = scene.asked(&client, &[("state", state)]);
-        let answer = scene.decide(&query, "allow", &["accounts:read"]).await;
-        assert_eq!(value(answer.header("location"), "state"), state);
-        let shown = page(&scene.authorize(&query).await);
-        assert!(!shown.contains("<é"), "nothing of it stands on the page as it is");
+        let query = fixture.authorize_query(&client, &[("state", state)]);
+        let answer = fixture.decide(&query, "allow", &["accounts:read"]).await;
+        assert_eq!(query_value(answer.header("location"), "state"), state);
+        let shown = page(&fixture.authorize(&query).await);
+        assert!(!shown.contains("<é"), "the state must be escaped on the page");
     }
-    let none = scene.asked(&client, &[("state", "-")]);
-    let answer = scene.decide(&none, "allow", &["accounts:read"]).await;
-    assert!(!carried(answer.header("location")).iter().any(|(name, _)| name == "state"));
+    let none = fixture.authorize_query(&client, &[("state", "-")]);
+    let answer = fixture.decide(&none, "allow", &["accounts:read"]).await;
+    assert!(!query_pairs(answer.header("location")).iter().any(|(name, _)| name == "state"));
 }
 
 #[tokio::test]
-async fn a_person_can_choose_less_but_not_nothing_and_nobody_can_choose_more() {
-    let scene = Scene::new().await;
-    let client = scene.client().await;
-    let query = scene.asked(&client, &[("scope", "accounts:read goals:read")]);
+async fn a_person_can_allow_fewer_scopes_but_not_none_and_not_more() {
+    let fixture = OauthFixture::new().await;
+    let client = fixture.public_client().await;
+    let query = fixture.authorize_query(&client, &[("scope", "accounts:read goals:read")]);
     for scopes in [&[][..], &["accounts:read", "paper:trade"], &["webhooks:manage"]] {
-        let answer = scene.decide(&query, "allow", scopes).await;
+        let answer = fixture.decide(&query, "allow", scopes).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{scopes:?}");
-        let told = "Choose at least one of the permissions that the app asks for.";
-        assert!(page(&answer).contains(told));
+        let message = "Choose at least one of the permissions that the app asks for.";
+        assert!(page(&answer).contains(message));
         assert!(answer.header("content-security-policy").contains("form-action 'self' https:"));
     }
-    assert_eq!(scene.decide(&query, "allow", &["nonsense"]).await.status, StatusCode::BAD_REQUEST);
+    assert_eq!(
+        fixture.decide(&query, "allow", &["nonsense"]).await.status,
+        StatusCode::BAD_REQUEST
+    );
 }
 
 #[tokio::test]
-async fn whoever_is_not_signed_in_comes_back_after_signing_in() {
-    let scene = Scene::new().await;
-    let client = scene.client().await;
-    let path = format!("/oauth/authorize?{}", scene.asked(&client, &[("scope", "goals:read")]));
-    let answer = scene.anyone().get(&path).await;
+async fn an_anonymous_person_is_sent_to_sign_in_and_back() {
+    let fixture = OauthFixture::new().await;
+    let client = fixture.public_client().await;
+    let path = format!(
+        "/oauth/authorize?{}",
+        fixture.authorize_query(&client, &[("scope", "goals:read")])
+    );
+    let answer = fixture.anonymous().get(&path).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);
     let location = answer.header("location");
     assert!(location.starts_with("/sign-in?next="), "{location}");
-    assert_eq!(value(location, "next"), path);
+    assert_eq!(query_value(location, "next"), path);
 }
 
 #[tokio::test]
-async fn a_yes_that_another_site_sends_is_refused() {
-    let scene = Scene::new().await;
-    let client = scene.client().await;
-    let query = scene.asked(&client, &[]);
+async fn an_approval_sent_by_another_site_is_refused() {
+    let fixture = OauthFixture::new().await;
+    let client = fixture.public_client().await;
+    let query = fixture.authorize_query(&client, &[]);
     let pairs = [("asked", query.as_str()), ("decision", "allow"), ("scope", "accounts:read")];
-    let forged = post(&scene.browser(), "/oauth/authorize", &pairs).await;
+    let forged = post(&fixture.browser(), "/oauth/authorize", &pairs).await;
     assert_eq!(forged.status, StatusCode::FORBIDDEN);
-    let token = service::access::sessions::form_token(&scene.world.app, &scene.session);
+    let token = service::access::sessions::form_token(&fixture.world.app, &fixture.session);
     let pairs = [&pairs[..], &[("form_token", token.as_str())]].concat();
-    let cross = scene.browser().header("sec-fetch-site", "cross-site");
+    let cross = fixture.browser().header("sec-fetch-site", "cross-site");
     assert_eq!(post(&cross, "/oauth/authorize", &pairs).await.status, StatusCode::FORBIDDEN);
-    let nobody = post(&scene.anyone(), "/oauth/authorize", &pairs).await;
+    let nobody = post(&fixture.anonymous(), "/oauth/authorize", &pairs).await;
     assert_eq!(nobody.header("location"), "/sign-in");
     let by_get = format!("/oauth/authorize?{}", encoded(&pairs));
-    assert_eq!(scene.browser().get(&by_get).await.status, StatusCode::BAD_REQUEST);
-    assert!(scene.world.stored().await["oauth_codes"].is_empty());
+    assert_eq!(fixture.browser().get(&by_get).await.status, StatusCode::BAD_REQUEST);
+    assert!(fixture.world.stored().await["oauth_codes"].is_empty());
 }
 
 #[tokio::test]
-async fn the_name_of_an_app_is_text_and_nothing_else() {
-    let scene = Scene::new().await;
+async fn the_name_of_an_app_is_escaped() {
+    let fixture = OauthFixture::new().await;
     let metadata = json!({
-        "client_name": "<img src=x onerror=alert(1)>\"'", "redirect_uris": [BACK],
+        "client_name": "<img src=x onerror=alert(1)>\"'", "redirect_uris": [REDIRECT_URI],
         "token_endpoint_auth_method": "none",
     });
-    let client = scene.register(metadata).await.json();
+    let client = fixture.register(metadata).await.json();
     let client = client["client_id"].as_str().unwrap();
-    let shown = page(&scene.authorize(&scene.asked(client, &[])).await);
+    let shown = page(&fixture.authorize(&fixture.authorize_query(client, &[])).await);
     assert!(!shown.contains("<img") && shown.contains("&lt;img src=x"));
-    scene.tokens(client).await;
-    let listed = page(&scene.browser().get("/settings/apps").await);
+    fixture.tokens(client).await;
+    let listed = page(&fixture.browser().get("/settings/apps").await);
     assert!(!listed.contains("<img") && listed.contains("&lt;img src=x"));
 }
 
 #[tokio::test]
-async fn connected_apps_are_listed_and_shown_out() {
-    let scene = Scene::new().await;
-    let empty = page(&scene.browser().get("/settings/apps").await);
+async fn connected_apps_are_listed_and_can_be_revoked() {
+    let fixture = OauthFixture::new().await;
+    let empty = page(&fixture.browser().get("/settings/apps").await);
     assert!(empty.contains("No apps have access.") && empty.contains(PUBLIC_URL));
-    let client = scene.client().await;
-    let (access, refresh) = scene.tokens(&client).await;
-    assert_eq!(scene.ask(&access, "/v1/accounts").await.status, StatusCode::OK);
-    let listed = page(&scene.browser().get("/settings/apps").await);
-    for words in ["Ledger Lens", "lens.example", "See your name and email address", "just now"] {
-        assert!(listed.contains(words), "{words}");
+    let client = fixture.public_client().await;
+    let (access, refresh) = fixture.tokens(&client).await;
+    assert_eq!(fixture.get_with_token(&access, "/v1/accounts").await.status, StatusCode::OK);
+    let listed = page(&fixture.browser().get("/settings/apps").await);
+    for text in ["Ledger Lens", "lens.example", "See your name and email address", "just now"] {
+        assert!(listed.contains(text), "{text}");
     }
-    let id = grants::list(&scene.world.app, &scene.person.caller).await.unwrap()[0].id;
+    let id = grants::list(&fixture.world.app, &fixture.person.caller).await.unwrap()[0].id;
     let path = format!("/settings/apps/{id}/revoke");
-    let unproven = scene.browser().send(Method::POST, &path, "").await;
-    assert_eq!(unproven.status, StatusCode::FORBIDDEN);
-    let token = service::access::sessions::form_token(&scene.world.app, &scene.session);
-    let ended = post(&scene.browser(), &path, &[("form_token", &token)]).await;
+    let without_token = fixture.browser().send(Method::POST, &path, "").await;
+    assert_eq!(without_token.status, StatusCode::FORBIDDEN);
+    let token = service::access::sessions::form_token(&fixture.world.app, &fixture.session);
+    let ended = post(&fixture.browser(), &path, &[("form_token", &token)]).await;
     assert_eq!((ended.status, ended.header("location")), (StatusCode::SEE_OTHER, "/settings/apps"));
-    let refusal = scene.ask(&access, "/v1/accounts").await.refusal();
+    let refusal = fixture.get_with_token(&access, "/v1/accounts").await.refusal();
     assert_eq!(refusal, "401 UNAUTHENTICATED: the token is unknown or was revoked");
-    assert_eq!(super::refused(&scene.refresh(&client, &refresh).await), "400 invalid_grant");
+    assert_eq!(super::refused(&fixture.refresh(&client, &refresh).await), "400 invalid_grant");
     for id in [id.to_string().as_str(), "nonsense", "gra_01kny3v1m8f2x9q4t7r5c6b8de"] {
         let path = format!("/settings/apps/{id}/revoke");
-        let again = post(&scene.browser(), &path, &[("form_token", &token)]).await;
+        let again = post(&fixture.browser(), &path, &[("form_token", &token)]).await;
         assert_eq!(again.status, StatusCode::NOT_FOUND, "{id}");
     }
 }

@@ -1,13 +1,13 @@
 use axum::body::Body;
 use http::{Method, StatusCode};
 
-use super::{Scene, issuer, refused};
+use super::{OauthFixture, issuer, refused};
 use crate::client::{Client, PUBLIC_URL};
 
 #[tokio::test]
-async fn an_app_finds_everything_from_the_address_alone() {
-    let scene = Scene::new().await;
-    let client = scene.anyone();
+async fn an_app_discovers_every_endpoint_from_the_base_url() {
+    let fixture = OauthFixture::new().await;
+    let client = fixture.anonymous();
     let refused = client.get("/v1/me").await;
     let challenge = refused.header("www-authenticate").to_owned();
     let path = challenge.split_once("resource_metadata=\"http://evenkeel.test").unwrap().1;
@@ -29,21 +29,21 @@ async fn an_app_finds_everything_from_the_address_alone() {
     for document in [&resource, &server] {
         let scopes = document["scopes_supported"].as_array().unwrap();
         assert!(scopes.contains(&"accounts:read".into()));
-        assert!(!scopes.contains(&"webhooks:manage".into()), "an app cannot have it");
+        assert!(!scopes.contains(&"webhooks:manage".into()), "an app cannot have this scope");
     }
 }
 
 #[tokio::test]
-async fn documents_are_also_found_under_the_path_of_what_they_are_about() {
-    let scene = Scene::new().await;
-    let client = scene.anyone();
+async fn metadata_is_also_served_under_the_path_of_its_resource_or_issuer() {
+    let fixture = OauthFixture::new().await;
+    let client = fixture.anonymous();
     let document = client.get("/.well-known/oauth-protected-resource/v1").await.json();
     assert_eq!(document["resource"], format!("{PUBLIC_URL}/v1"));
     for path in ["oauth-protected-resource/v2", "oauth-authorization-server/v1"] {
         let answer = client.get(&format!("/.well-known/{path}")).await;
         assert_eq!(refused(&answer), "404 not_found");
     }
-    let deep = Client::with_settings(scene.world.app.clone(), |it| {
+    let deep = Client::with_settings(fixture.world.app.clone(), |it| {
         it.public_url = "https://home.example/money".to_owned();
     });
     let server = deep.get("/.well-known/oauth-authorization-server/money").await.json();
@@ -53,9 +53,9 @@ async fn documents_are_also_found_under_the_path_of_what_they_are_about() {
 }
 
 #[tokio::test]
-async fn other_methods_and_other_origins_are_answered_as_at_the_api() {
-    let scene = Scene::new().await;
-    let client = scene.anyone();
+async fn other_methods_and_origins_are_handled_as_by_the_api() {
+    let fixture = OauthFixture::new().await;
+    let client = fixture.anonymous();
     let get = client.get("/oauth/token?grant_type=refresh_token").await;
     assert_eq!(refused(&get), "405 invalid_request");
     assert_eq!(get.header("allow"), "POST, OPTIONS");

@@ -16,28 +16,28 @@ use testkit::{Person, World};
 
 use crate::client::{Answer, Client, PUBLIC_URL};
 
-const BACK: &str = "https://lens.example/back";
+const REDIRECT_URI: &str = "https://lens.example/back";
 const VERIFIER: &str = "a-verifier-of-at-least-forty-three-characters";
 
 fn challenge() -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER.as_bytes()))
 }
 
-/// As a form or a query writes it.
+/// Encodes pairs for a form or a query.
 fn encoded(pairs: &[(&str, &str)]) -> String {
-    let one = |text: &str| -> String {
+    let encode = |text: &str| -> String {
         let plain = |it: u8| it.is_ascii_alphanumeric() || b"-._~".contains(&it);
         let write =
             |it: u8| if plain(it) { (it as char).to_string() } else { format!("%{it:02X}") };
         text.bytes().map(write).collect()
     };
     let pairs: Vec<String> =
-        pairs.iter().map(|(name, value)| format!("{}={}", one(name), one(value))).collect();
+        pairs.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
     pairs.join("&")
 }
 
-/// What an answer's address carries.
-fn carried(location: &str) -> Vec<(String, String)> {
+/// The decoded query of a URL.
+fn query_pairs(location: &str) -> Vec<(String, String)> {
     let query = location.split_once('?').map_or("", |(_, query)| query);
     let decode = |text: &str| {
         let mut bytes = Vec::new();
@@ -52,44 +52,44 @@ fn carried(location: &str) -> Vec<(String, String)> {
     query.split('&').filter_map(pair).collect()
 }
 
-fn value(location: &str, name: &str) -> String {
-    let found = carried(location).into_iter().find(|(it, _)| it == name);
+fn query_value(location: &str, name: &str) -> String {
+    let found = query_pairs(location).into_iter().find(|(it, _)| it == name);
     found.map_or(String::new(), |(_, value)| value)
 }
 
-/// Somebody signed in, with a browser, and the world they are in.
-pub(crate) struct Scene {
+/// A person who is signed in with a browser.
+pub(crate) struct OauthFixture {
     pub(crate) world: World,
     person: Person,
     session: String,
 }
 
-impl Scene {
-    pub(crate) async fn new() -> Scene {
+impl OauthFixture {
+    pub(crate) async fn new() -> OauthFixture {
         let world = World::new().await;
         let person = world.person("robin@example.com").await;
         let method = sessions::Method::Password;
         let session = sessions::create(&world.app, &person.user, method, Visit::default()).await;
-        Scene { world, person, session: session.unwrap() }
+        OauthFixture { world, person, session: session.unwrap() }
     }
 
-    fn anyone(&self) -> Client {
+    fn anonymous(&self) -> Client {
         Client::anonymous(&self.world)
     }
 
     fn browser(&self) -> Client {
-        self.anyone().header("cookie", &format!("evenkeel_session={}", self.session))
+        self.anonymous().header("cookie", &format!("evenkeel_session={}", self.session))
     }
 
     async fn register(&self, metadata: Value) -> Answer {
-        let client = self.anyone().header("content-type", "application/json");
+        let client = self.anonymous().header("content-type", "application/json");
         client.send(Method::POST, "/oauth/register", metadata.to_string()).await
     }
 
-    /// A public client.
-    async fn client(&self) -> String {
+    /// Registers a public client and returns its id.
+    async fn public_client(&self) -> String {
         let metadata = json!({
-            "client_name": "Ledger Lens", "redirect_uris": [BACK],
+            "client_name": "Ledger Lens", "redirect_uris": [REDIRECT_URI],
             "token_endpoint_auth_method": "none",
         });
         let answer = self.register(metadata).await;
@@ -97,19 +97,20 @@ impl Scene {
         answer.json()["client_id"].as_str().unwrap().to_owned()
     }
 
-    /// A client with a secret, and the secret.
-    async fn confidential(&self) -> (String, String) {
-        let answer = self.register(json!({ "redirect_uris": [BACK] })).await.json();
+    /// Registers a client with a secret and returns its id and secret.
+    async fn confidential_client(&self) -> (String, String) {
+        let answer = self.register(json!({ "redirect_uris": [REDIRECT_URI] })).await.json();
         let text = |name: &str| answer[name].as_str().unwrap().to_owned();
         (text("client_id"), text("client_secret"))
     }
 
-    fn asked(&self, client: &str, more: &[(&str, &str)]) -> String {
+    /// The query of an authorization request with these parameters changed; `-` leaves one out.
+    fn authorize_query(&self, client: &str, more: &[(&str, &str)]) -> String {
         let challenge = challenge();
         let mut pairs = vec![
             ("response_type", "code"),
             ("client_id", client),
-            ("redirect_uri", BACK),
+            ("redirect_uri", REDIRECT_URI),
             ("code_challenge", challenge.as_str()),
             ("code_challenge_method", "S256"),
             ("state", "s-1"),
@@ -131,12 +132,12 @@ impl Scene {
         post(&self.browser(), "/oauth/authorize", &pairs).await
     }
 
-    /// The code that the app gets when the person says yes.
+    /// The authorization code that an app gets when the person allows it.
     async fn code(&self, client: &str) -> String {
-        let query = self.asked(client, &[("scope", "accounts:read profile:read")]);
+        let query = self.authorize_query(client, &[("scope", "accounts:read profile:read")]);
         let answer = self.decide(&query, "allow", &["accounts:read", "profile:read"]).await;
         assert_eq!(answer.status, StatusCode::SEE_OTHER);
-        value(answer.header("location"), "code")
+        query_value(answer.header("location"), "code")
     }
 
     async fn redeem(&self, client: &str, code: &str) -> Answer {
@@ -145,32 +146,32 @@ impl Scene {
             ("client_id", client),
             ("code", code),
             ("code_verifier", VERIFIER),
-            ("redirect_uri", BACK),
+            ("redirect_uri", REDIRECT_URI),
         ];
-        post(&self.anyone(), "/oauth/token", &pairs).await
+        post(&self.anonymous(), "/oauth/token", &pairs).await
     }
 
     async fn tokens(&self, client: &str) -> (String, String) {
         let code = self.code(client).await;
-        pair(&self.redeem(client, &code).await)
+        token_pair(&self.redeem(client, &code).await)
     }
 
-    /// An access token of an app that was let in for these scopes.
+    /// An access token of an app with these scopes.
     pub(crate) async fn access(&self, scopes: &[&str]) -> String {
-        let client = self.client().await;
-        let query = self.asked(&client, &[("scope", scopes.join(" ").as_str())]);
+        let client = self.public_client().await;
+        let query = self.authorize_query(&client, &[("scope", scopes.join(" ").as_str())]);
         let answer = self.decide(&query, "allow", scopes).await;
-        let code = value(answer.header("location"), "code");
-        pair(&self.redeem(&client, &code).await).0
+        let code = query_value(answer.header("location"), "code");
+        token_pair(&self.redeem(&client, &code).await).0
     }
 
     async fn refresh(&self, client: &str, token: &str) -> Answer {
         let pairs =
             [("grant_type", "refresh_token"), ("client_id", client), ("refresh_token", token)];
-        post(&self.anyone(), "/oauth/token", &pairs).await
+        post(&self.anonymous(), "/oauth/token", &pairs).await
     }
 
-    async fn ask(&self, token: &str, path: &str) -> Answer {
+    async fn get_with_token(&self, token: &str, path: &str) -> Answer {
         Client::with_token(&self.world, token).get(path).await
     }
 }
@@ -180,14 +181,14 @@ async fn post(client: &Client, path: &str, pairs: &[(&str, &str)]) -> Answer {
     client.send(Method::POST, path, encoded(pairs)).await
 }
 
-fn pair(answer: &Answer) -> (String, String) {
+fn token_pair(answer: &Answer) -> (String, String) {
     assert_eq!(answer.status, StatusCode::OK, "{}", String::from_utf8_lossy(&answer.bytes));
     let body = answer.json();
     let text = |name: &str| body[name].as_str().unwrap().to_owned();
     (text("access_token"), text("refresh_token"))
 }
 
-/// `400 invalid_grant`, after checking that nobody may keep the answer.
+/// The error as one line, such as `400 invalid_grant`; checks that the response may not be cached.
 fn refused(answer: &Answer) -> String {
     assert_eq!(answer.header("cache-control"), "no-store");
     let body = answer.json();

@@ -2,15 +2,15 @@ use axum::body::Body;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::{BACK, Scene, refused};
+use super::{OauthFixture, REDIRECT_URI, refused};
 use crate::client::Client;
 
 #[tokio::test]
-async fn an_app_registers_itself_and_is_told_what_was_made_of_it() {
-    let scene = Scene::new().await;
-    let answer = scene
+async fn registration_returns_the_metadata_that_was_stored() {
+    let fixture = OauthFixture::new().await;
+    let answer = fixture
         .register(json!({
-            "client_name": " Ledger\u{202e} Lens ", "redirect_uris": [BACK],
+            "client_name": " Ledger\u{202e} Lens ", "redirect_uris": [REDIRECT_URI],
             "grant_types": ["authorization_code", "implicit"], "logo_uri": "https://x.example/",
         }))
         .await;
@@ -23,15 +23,19 @@ async fn an_app_registers_itself_and_is_told_what_was_made_of_it() {
     assert_eq!(body["client_name"], "Ledger Lens");
     assert_eq!(body["token_endpoint_auth_method"], "client_secret_basic");
     assert_eq!(body["grant_types"], json!(["authorization_code", "refresh_token"]));
-    assert_eq!(body["redirect_uris"], json!([BACK]));
+    assert_eq!(body["redirect_uris"], json!([REDIRECT_URI]));
     assert!(body.get("logo_uri").is_none());
-    assert_eq!(scene.client().await, scene.client().await, "a public client is one however often");
+    assert_eq!(
+        fixture.public_client().await,
+        fixture.public_client().await,
+        "the same public client is registered once"
+    );
 }
 
 #[tokio::test]
-async fn what_is_no_registration_is_refused() {
-    let scene = Scene::new().await;
-    let good = json!({ "redirect_uris": [BACK] });
+async fn invalid_client_metadata_is_refused() {
+    let fixture = OauthFixture::new().await;
+    let good = json!({ "redirect_uris": [REDIRECT_URI] });
     let with = |name: &str, value: Value| {
         let mut metadata = good.clone();
         metadata[name] = value;
@@ -41,7 +45,7 @@ async fn what_is_no_registration_is_refused() {
         json!([]),
         json!(null),
         json!("x"),
-        with("redirect_uris", json!(BACK)),
+        with("redirect_uris", json!(REDIRECT_URI)),
         with("redirect_uris", json!([1])),
         with("client_name", json!(["x"])),
         with("token_endpoint_auth_method", json!("private_key_jwt")),
@@ -50,41 +54,41 @@ async fn what_is_no_registration_is_refused() {
         with("grant_types", json!("authorization_code")),
         with("response_types", json!(["token"])),
     ] {
-        let said = refused(&scene.register(metadata.clone()).await);
-        assert_eq!(said, "400 invalid_client_metadata", "{metadata}");
+        let error = refused(&fixture.register(metadata.clone()).await);
+        assert_eq!(error, "400 invalid_client_metadata", "{metadata}");
     }
     for uri in ["http://lens.example/", "https://lens.example/#x", "javascript:alert(1)", "", "*"] {
-        let said = refused(&scene.register(json!({ "redirect_uris": [uri] })).await);
-        assert_eq!(said, "400 invalid_redirect_uri", "{uri}");
+        let error = refused(&fixture.register(json!({ "redirect_uris": [uri] })).await);
+        assert_eq!(error, "400 invalid_redirect_uri", "{uri}");
     }
-    let none = refused(&scene.register(json!({})).await);
+    let none = refused(&fixture.register(json!({})).await);
     assert_eq!(none, "400 invalid_redirect_uri");
-    let json = scene.anyone().header("content-type", "application/json");
+    let json = fixture.anonymous().header("content-type", "application/json");
     for body in [&b"{"[..], b"\xff\xfe", b"", &b"[".repeat(100_000)] {
         let answer = json.send(Method::POST, "/oauth/register", Body::from(body.to_vec())).await;
         assert!(refused(&answer).starts_with("400 invalid_"), "{}", answer.status);
     }
-    let untyped = scene.anyone().send(Method::POST, "/oauth/register", good.to_string()).await;
+    let untyped = fixture.anonymous().send(Method::POST, "/oauth/register", good.to_string()).await;
     assert_eq!(refused(&untyped), "400 invalid_request");
 }
 
 #[tokio::test]
-async fn one_address_registers_only_so_many() {
-    let scene = Scene::new().await;
+async fn registrations_are_limited_per_address() {
+    let fixture = OauthFixture::new().await;
     for _ in 0..30 {
-        scene.client().await;
+        fixture.public_client().await;
     }
-    let answer = scene.register(json!({ "redirect_uris": [BACK] })).await;
+    let answer = fixture.register(json!({ "redirect_uris": [REDIRECT_URI] })).await;
     assert_eq!(refused(&answer), "429 temporarily_unavailable");
     assert!(answer.header("retry-after").parse::<u32>().unwrap() > 3_000);
-    scene.world.advance_seconds(3_600);
-    scene.client().await;
+    fixture.world.advance_seconds(3_600);
+    fixture.public_client().await;
 }
 
 #[tokio::test]
-async fn an_ipv6_network_registers_as_one_address() {
-    let scene = Scene::new().await;
-    let json = scene.anyone().header("content-type", "application/json");
+async fn registrations_from_an_ipv6_network_count_together() {
+    let fixture = OauthFixture::new().await;
+    let json = fixture.anonymous().header("content-type", "application/json");
     let register = async |address: &str, number: usize| {
         let metadata = json!({ "redirect_uris": [format!("https://lens.example/{number}")] });
         let body = metadata.to_string();
@@ -97,8 +101,8 @@ async fn an_ipv6_network_registers_as_one_address() {
     let full = StatusCode::TOO_MANY_REQUESTS;
     assert_eq!(register("2001:db8::ffff:1:2:3", 30).await, full);
     assert_eq!(register("2001:db8:0:1::1", 30).await, StatusCode::CREATED);
-    assert_eq!(scene.world.stored().await["oauth_clients"].len(), 31);
-    // An IPv4 address is the same however it is written.
+    assert_eq!(fixture.world.stored().await["oauth_clients"].len(), 31);
+    // An IPv4 address counts as the same one in both notations.
     for number in 0..30 {
         let address = if number % 2 == 0 { "192.0.2.1" } else { "::ffff:192.0.2.1" };
         assert_eq!(register(address, 100 + number).await, StatusCode::CREATED);
@@ -109,8 +113,8 @@ async fn an_ipv6_network_registers_as_one_address() {
 
 #[tokio::test]
 async fn bad_tokens_from_an_ipv6_network_count_together() {
-    let scene = Scene::new().await;
-    let form = scene.anyone().header("content-type", "application/x-www-form-urlencoded");
+    let fixture = OauthFixture::new().await;
+    let form = fixture.anonymous().header("content-type", "application/x-www-form-urlencoded");
     let body = "grant_type=refresh_token&client_id=app_01kny3v1m8f2x9q4t7r5c6b8de&refresh_token=x";
     let guess = async |host: u32| {
         let client = form.at(&format!("2001:db8::{host:x}"));
@@ -120,19 +124,20 @@ async fn bad_tokens_from_an_ipv6_network_count_together() {
         assert_eq!(guess(host).await, StatusCode::UNAUTHORIZED);
     }
     assert_eq!(guess(60).await, StatusCode::TOO_MANY_REQUESTS);
-    // The API counts in the same place.
-    let bearer = scene.anyone().header("authorization", "Bearer ek_x").at("2001:db8::61");
+    // The API shares this limit.
+    let bearer = fixture.anonymous().header("authorization", "Bearer ek_x").at("2001:db8::61");
     assert_eq!(bearer.get("/v1/me").await.status, StatusCode::TOO_MANY_REQUESTS);
-    let elsewhere = scene.anyone().header("authorization", "Bearer ek_x").at("2001:db9::61");
+    let elsewhere = fixture.anonymous().header("authorization", "Bearer ek_x").at("2001:db9::61");
     assert_eq!(elsewhere.get("/v1/me").await.status, StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]
 async fn the_operator_can_close_registration() {
-    let scene = Scene::new().await;
-    let client = Client::with_settings(scene.world.app.clone(), |it| it.oauth_registration = false);
+    let fixture = OauthFixture::new().await;
+    let client =
+        Client::with_settings(fixture.world.app.clone(), |it| it.oauth_registration = false);
     let json = client.header("content-type", "application/json");
-    let metadata = json!({ "redirect_uris": [BACK] }).to_string();
+    let metadata = json!({ "redirect_uris": [REDIRECT_URI] }).to_string();
     let answer = json.send(Method::POST, "/oauth/register", metadata).await;
     assert_eq!(refused(&answer), "403 access_denied");
     let document = client.get("/.well-known/oauth-authorization-server").await.json();

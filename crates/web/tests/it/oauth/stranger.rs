@@ -1,4 +1,4 @@
-//! The whole way over real connections, by a client library that others wrote.
+//! The whole OAuth flow over real connections with a third-party client library.
 
 use std::future::Future;
 use std::io;
@@ -17,12 +17,12 @@ use testkit::World;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{BACK, encoded, value};
+use super::{REDIRECT_URI, encoded, query_value};
 
-/// Speaks just enough HTTP: one request, one connection.
-struct Wire;
+/// A minimal HTTP client that opens a connection for each request.
+struct MinimalHttpClient;
 
-impl<'c> AsyncHttpClient<'c> for Wire {
+impl<'c> AsyncHttpClient<'c> for MinimalHttpClient {
     type Error = io::Error;
     type Future = Pin<Box<dyn Future<Output = io::Result<HttpResponse>> + Send + 'c>>;
 
@@ -73,8 +73,8 @@ async fn post(url: &str, media: &str, cookie: &str, body: String) -> HttpRespons
     send(request.body(body.into_bytes()).unwrap()).await.unwrap()
 }
 
-/// A server on a port of its own, which ends with the test. Its address says https, which the library insists on, as it
-/// would behind a proxy; `Wire` is the proxy.
+/// Starts a server on a free port that ends with the test. Its public URL has https, which the library requires, as
+/// behind a TLS proxy; `MinimalHttpClient` takes the place of the proxy.
 async fn serve(world: &World) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
@@ -93,9 +93,9 @@ async fn serve(world: &World) -> String {
     url
 }
 
-/// What a browser does for a person who says yes: opens the page, presses the button, follows the answer.
-async fn press_allow(url: &str, asked: &str, cookie: &str) -> String {
-    let shown = get(asked, &[("cookie", cookie)]).await;
+/// Opens the consent page, presses the allow button, and returns the redirect target.
+async fn press_allow(url: &str, authorize_url: &str, cookie: &str) -> String {
+    let shown = get(authorize_url, &[("cookie", cookie)]).await;
     assert_eq!(shown.status(), 200);
     let page = String::from_utf8(shown.into_body()).unwrap();
     let field = |name: &str| {
@@ -115,7 +115,7 @@ async fn press_allow(url: &str, asked: &str, cookie: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_library_that_others_wrote_goes_the_whole_way() {
+async fn a_third_party_library_completes_the_whole_flow() {
     let world = World::new().await;
     let person = world.person("robin@example.com").await;
     let method = sessions::Method::Password;
@@ -127,7 +127,8 @@ async fn a_library_that_others_wrote_goes_the_whole_way() {
     let issuer = resource["authorization_servers"][0].as_str().unwrap();
     let server = get_json(&format!("{issuer}/.well-known/oauth-authorization-server")).await;
     let endpoint = |name: &str| server[format!("{name}_endpoint")].as_str().unwrap().to_owned();
-    let metadata = json!({ "client_name": "Stranger", "redirect_uris": [BACK] }).to_string();
+    let metadata =
+        json!({ "client_name": "Stranger", "redirect_uris": [REDIRECT_URI] }).to_string();
     let registered = post(&endpoint("registration"), "application/json", "", metadata).await;
     let registered: Value = serde_json::from_slice(registered.body()).unwrap();
     let text = |name: &str| registered[name].as_str().unwrap().to_owned();
@@ -138,22 +139,22 @@ async fn a_library_that_others_wrote_goes_the_whole_way() {
         .set_token_uri(TokenUrl::new(endpoint("token")).unwrap())
         .set_revocation_url(RevocationUrl::new(endpoint("revocation")).unwrap())
         .set_introspection_url(IntrospectionUrl::new(endpoint("introspection")).unwrap())
-        .set_redirect_uri(RedirectUrl::new(BACK.to_owned()).unwrap());
+        .set_redirect_uri(RedirectUrl::new(REDIRECT_URI.to_owned()).unwrap());
     let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
-    let (asked, state) = client
+    let (authorize_url, state) = client
         .authorize_url(CsrfToken::new_random)
         .add_scope(Scope::new("accounts:read".to_owned()))
         .add_scope(Scope::new("profile:read".to_owned()))
         .add_extra_param("resource", format!("{url}/v1"))
         .set_pkce_challenge(challenge)
         .url();
-    let location = press_allow(&url, asked.as_str(), &cookie).await;
-    assert_eq!(value(&location, "state"), *state.secret());
-    assert_eq!(value(&location, "iss"), url);
+    let location = press_allow(&url, authorize_url.as_str(), &cookie).await;
+    assert_eq!(query_value(&location, "state"), *state.secret());
+    assert_eq!(query_value(&location, "iss"), url);
 
-    let code = AuthorizationCode::new(value(&location, "code"));
+    let code = AuthorizationCode::new(query_value(&location, "code"));
     let exchange = client.exchange_code(code).set_pkce_verifier(verifier);
-    let first = exchange.request_async(&Wire).await.unwrap();
+    let first = exchange.request_async(&MinimalHttpClient).await.unwrap();
     assert_eq!(first.expires_in().unwrap().as_secs(), 900);
     let granted: Vec<&str> = first.scopes().unwrap().iter().map(|it| it.as_str()).collect();
     assert_eq!(granted, ["accounts:read", "profile:read"]);
@@ -165,20 +166,21 @@ async fn a_library_that_others_wrote_goes_the_whole_way() {
     assert_eq!(ask(first.access_token()).await, 200);
 
     let renew = async |token: &RefreshToken| {
-        client.exchange_refresh_token(token).request_async(&Wire).await
+        client.exchange_refresh_token(token).request_async(&MinimalHttpClient).await
     };
     let second = renew(first.refresh_token().unwrap()).await.unwrap();
     assert_eq!(ask(second.access_token()).await, 200);
-    let told = client.introspect(second.access_token()).request_async(&Wire).await.unwrap();
-    assert!(told.active());
-    assert_eq!(told.sub(), Some(person.user.id.to_string().as_str()));
+    let introspection =
+        client.introspect(second.access_token()).request_async(&MinimalHttpClient).await.unwrap();
+    assert!(introspection.active());
+    assert_eq!(introspection.sub(), Some(person.user.id.to_string().as_str()));
 
     let token: StandardRevocableToken = second.refresh_token().unwrap().into();
-    client.revoke_token(token).unwrap().request_async(&Wire).await.unwrap();
+    client.revoke_token(token).unwrap().request_async(&MinimalHttpClient).await.unwrap();
     assert_eq!(ask(second.access_token()).await, 401);
     match renew(second.refresh_token().unwrap()).await {
-        Err(RequestTokenError::ServerResponse(said)) => {
-            assert_eq!(*said.error(), BasicErrorResponseType::InvalidGrant);
+        Err(RequestTokenError::ServerResponse(response)) => {
+            assert_eq!(*response.error(), BasicErrorResponseType::InvalidGrant);
         }
         other => panic!("{other:?}"),
     }

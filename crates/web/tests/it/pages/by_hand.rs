@@ -1,4 +1,4 @@
-//! Accounts and transactions that the person keeps up by hand.
+//! Accounts and transactions that a person enters by hand.
 
 use base::draft::Source;
 use base::draft::Statement;
@@ -8,7 +8,7 @@ use service::ledger::accounts;
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World};
 
-use super::{HOSTILE, is_harmless};
+use super::{HOSTILE, assert_escaped};
 use crate::browser::{Browser, Page};
 
 const WALLET: [(&str, &str); 4] =
@@ -20,30 +20,36 @@ async fn robin(world: &World) -> (Person, Browser) {
     (robin, browser)
 }
 
-/// An account with a thousand dollars, and its page.
+/// Adds an account with a thousand dollars, and returns the path of its page.
 async fn wallet(robin: &Person, browser: &mut Browser) -> String {
     browser.submit("/accounts/new", &WALLET).await.good();
     format!("/accounts/{}", robin.account("Wallet").await)
 }
 
-fn entry<'a>(on: &'a str, way: &'a str, amount: &'a str) -> [(&'a str, &'a str); 5] {
+fn entry<'a>(on: &'a str, direction: &'a str, amount: &'a str) -> [(&'a str, &'a str); 5] {
     let category = "FOOD_AND_DRINK_COFFEE";
-    [("on", on), ("way", way), ("amount", amount), ("description", "Beans"), ("category", category)]
+    [
+        ("on", on),
+        ("way", direction),
+        ("amount", amount),
+        ("description", "Beans"),
+        ("category", category),
+    ]
 }
 
-fn is_refused(page: &Page, said: &str) {
+fn assert_refused(page: &Page, message: &str) {
     assert_eq!(page.status, StatusCode::BAD_REQUEST, "{}", page.text);
-    assert!(page.text.contains(said), "{said}\n{}", page.text);
+    assert!(page.text.contains(message), "{message}\n{}", page.text);
     assert!(page.text.contains("aria-invalid=\"true\""), "{}", page.text);
 }
 
 #[tokio::test]
-async fn an_account_is_added_by_hand_and_what_is_typed_stays_when_it_is_wrong() {
+async fn an_account_can_be_added_and_typed_values_are_kept_on_errors() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
     let page = browser.get("/accounts").await.good();
     assert!(page.contains("href=\"/accounts/new\""), "{page}");
-    for (wrong, said) in [
+    for (wrong, message) in [
         (("name", ""), "Enter a name for the account"),
         (("balance", "12,34"), "Enter an amount such as 1234.56"),
         (("balance", "99999999999999999"), "too large"),
@@ -51,7 +57,7 @@ async fn an_account_is_added_by_hand_and_what_is_typed_stays_when_it_is_wrong() 
         let fields: Vec<(&str, &str)> =
             WALLET.iter().map(|it| if it.0 == wrong.0 { wrong } else { *it }).collect();
         let page = browser.post("/accounts/new", &fields).await;
-        is_refused(&page, said);
+        assert_refused(&page, message);
         let kept = if wrong.0 == "name" { "$1,000.00" } else { "Wallet" };
         assert!(page.text.contains(&format!("value=\"{kept}\"")), "{}", page.text);
     }
@@ -65,15 +71,15 @@ async fn an_account_is_added_by_hand_and_what_is_typed_stays_when_it_is_wrong() 
 }
 
 #[tokio::test]
-async fn setting_the_balance_says_what_it_was_and_what_it_is() {
+async fn setting_the_balance_shows_the_old_and_the_new_one() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
     let account = wallet(&robin, &mut browser).await;
     let page = browser.submit(&format!("{account}/balance"), &[("balance", "950.25")]).await.good();
     assert!(page.contains("Balance changed from $1,000.00 to $950.25."), "{page}");
-    for (typed, said) in [("", "Enter the balance"), ("lots", "Enter an amount such as")] {
+    for (typed, message) in [("", "Enter the balance"), ("lots", "Enter an amount such as")] {
         let page = browser.post(&format!("{account}/balance"), &[("balance", typed)]).await;
-        is_refused(&page, said);
+        assert_refused(&page, message);
         assert!(page.text.contains(&format!("value=\"{typed}\"")), "{}", page.text);
     }
     browser.submit("/view", &[("hide", "1"), ("next", "/")]).await.good();
@@ -82,7 +88,7 @@ async fn setting_the_balance_says_what_it_was_and_what_it_is() {
 }
 
 #[tokio::test]
-async fn a_transaction_is_written_down_changed_and_deleted() {
+async fn a_transaction_is_added_changed_and_deleted() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
     let account = wallet(&robin, &mut browser).await;
@@ -102,7 +108,7 @@ async fn a_transaction_is_written_down_changed_and_deleted() {
     assert!(page.contains("value=\"4.50\"") && page.contains("value=\"Beans\""), "{page}");
     let page = browser.submit(&format!("{one}/edit"), &entry(&today, "in", "5")).await.good();
     assert!(page.contains("Transaction saved") && page.contains("+$5.00"), "{page}");
-    // The form has no category, and what was said at first stays.
+    // The form has no category, and the first one stays.
     assert!(page.contains("Coffee"), "{page}");
     assert!(browser.get(&account).await.good().contains("$1,005.00"));
     let page = browser.submit(&format!("{one}/delete"), &[]).await.good();
@@ -111,11 +117,11 @@ async fn a_transaction_is_written_down_changed_and_deleted() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_stands_beside_its_field_and_nothing_is_written() {
+async fn errors_are_shown_at_their_fields_and_nothing_is_saved() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
     let account = wallet(&robin, &mut browser).await;
-    for (fields, said) in [
+    for (fields, message) in [
         (entry("", "out", "4.50"), "Enter a date."),
         (entry("2026-02-30", "out", "4.50"), "Enter a date such as 2026-03-10"),
         (entry("2026-03-01", "out", "-4.50"), "without a sign"),
@@ -134,23 +140,23 @@ async fn what_is_wrong_stands_beside_its_field_and_nothing_is_written() {
         ),
     ] {
         let page = browser.post(&format!("{account}/transactions"), &fields).await;
-        is_refused(&page, said);
+        assert_refused(&page, message);
         assert!(page.text.contains(&format!("value=\"{}\"", fields[2].1)), "{}", page.text);
-        // The other form of the page is not filled with it.
+        // The other form of the page is not filled with these values.
         assert!(page.text.contains("value=\"1000.00\""), "{}", page.text);
     }
     assert!(browser.get(&account).await.good().contains("No transactions yet."));
 }
 
 #[tokio::test]
-async fn what_a_bank_keeps_up_and_what_is_somebody_elses_cannot_be_written_on() {
+async fn synced_accounts_and_those_of_others_cannot_be_edited() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
-    let told = Statement {
+    let synced = Statement {
         source: Source::Simplefin,
         ..statement([checking("Everyday").with(txn("2026-03-01", -450, "A").id("t1"))])
     };
-    robin.import(told).await;
+    robin.import(synced).await;
     let account = format!("/accounts/{}", robin.account("Everyday").await);
     let page = browser.get(&account).await.good();
     assert!(!page.contains("Add a transaction"), "{page}");
@@ -171,15 +177,15 @@ async fn what_a_bank_keeps_up_and_what_is_somebody_elses_cannot_be_written_on() 
 }
 
 #[tokio::test]
-async fn what_is_typed_is_text_wherever_it_stands() {
+async fn typed_text_is_escaped_everywhere() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
     let fields = [("name", HOSTILE), ("kind", "other"), ("currency", "EUR"), ("balance", HOSTILE)];
-    is_harmless(&browser.post("/accounts/new", &fields).await.text);
+    assert_escaped(&browser.post("/accounts/new", &fields).await.text);
     let account = wallet(&robin, &mut browser).await;
     let mut typed = entry("2026-03-01", "out", HOSTILE);
     typed[3].1 = HOSTILE;
-    is_harmless(&browser.post(&format!("{account}/transactions"), &typed).await.text);
+    assert_escaped(&browser.post(&format!("{account}/transactions"), &typed).await.text);
     let id = robin.account("Wallet").await;
     let written = manual::ManualTransaction {
         on: testkit::day("2026-03-01"),
@@ -188,5 +194,5 @@ async fn what_is_typed_is_text_wherever_it_stands() {
         category: None,
     };
     let one = manual::create_transaction(&world.app, &robin.caller, id, written).await.unwrap();
-    is_harmless(&browser.get(&format!("/transactions/{one}/edit")).await.good());
+    assert_escaped(&browser.get(&format!("/transactions/{one}/edit")).await.good());
 }

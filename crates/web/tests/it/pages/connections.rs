@@ -1,20 +1,20 @@
-//! Connections on pages: made, chosen from, synced, mended and ended.
+//! The connection pages: connecting, choosing accounts, syncing, reconnecting and disconnecting.
 
 use http::StatusCode;
 use testkit::simplefin::{Account, SimpleFin, Transaction};
 use testkit::{World, at};
 
-use super::{HOSTILE, is_harmless};
+use super::{HOSTILE, assert_escaped};
 use crate::browser::Browser;
 
-struct Home {
+struct ConnectionsFixture {
     world: World,
     server: SimpleFin,
     browser: Browser,
 }
 
-impl Home {
-    async fn new() -> Home {
+impl ConnectionsFixture {
+    async fn new() -> ConnectionsFixture {
         let world = World::new().await;
         let server = SimpleFin::start(world.clock.clone()).await;
         let noon = at("2026-03-09T12:00:00Z").as_second();
@@ -25,18 +25,18 @@ impl Home {
         server.account(Account::new("CON-1", "ACT-2", HOSTILE, "-420.00", noon));
         let robin = world.person("robin@example.com").await;
         let browser = Browser::of(&world, &robin).await;
-        Home { world, server, browser }
+        ConnectionsFixture { world, server, browser }
     }
 
-    /// Connects, and says where the connection's page is.
-    async fn connected(&mut self) -> String {
+    /// Connects, and returns the path of the connection's page.
+    async fn connect(&mut self) -> String {
         let token = self.server.setup_token();
         let fields = [("token", token.as_str()), ("name", "My banks")];
         self.browser.post("/connections", &fields).await.location().to_owned()
     }
 
-    /// Takes the first account and leaves the second.
-    async fn choose(&mut self, page: &str) -> String {
+    /// Adds the first account and not the second.
+    async fn choose_accounts(&mut self, page: &str) -> String {
         let fields = [
             ("id0", "ACT-1"),
             ("goes0", "new"),
@@ -50,64 +50,67 @@ impl Home {
 }
 
 #[tokio::test]
-async fn a_connection_is_made_chosen_from_and_synced_on_pages() {
-    let mut home = Home::new().await;
-    let page = home.connected().await;
-    let shown = home.browser.get(&page).await.good();
-    is_harmless(&shown);
+async fn a_connection_is_created_its_accounts_chosen_and_synced() {
+    let mut fixture = ConnectionsFixture::new().await;
+    let page = fixture.connect().await;
+    let shown = fixture.browser.get(&page).await.good();
+    assert_escaped(&shown);
     for text in
         ["My banks", "Everyday Checking", "First Bank", "Don't add", "Updates today", " of 20</dd>"]
     {
         assert!(shown.contains(text), "{text}");
     }
-    assert_eq!(home.choose(&page).await, page);
-    home.browser.post(&format!("{page}/sync"), &[]).await.location();
-    let shown = home.browser.get(&page).await.good();
-    is_harmless(&shown);
+    assert_eq!(fixture.choose_accounts(&page).await, page);
+    fixture.browser.post(&format!("{page}/sync"), &[]).await.location();
+    let shown = fixture.browser.get(&page).await.good();
+    assert_escaped(&shown);
     assert!(shown.contains("1 new transaction"), "{shown}");
-    assert!(shown.contains("Undo"), "what it brought can be taken back");
-    let list = home.browser.get("/connections").await.good();
+    assert!(shown.contains("Undo"), "a sync can be undone");
+    let list = fixture.browser.get("/connections").await.good();
     assert!(list.contains("My banks") && list.contains("Connected"));
-    let accounts = home.browser.get("/accounts").await.good();
+    let accounts = fixture.browser.get("/accounts").await.good();
     assert!(accounts.contains("Everyday Checking"));
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_said_with_what_to_do_and_mended_by_a_new_token() {
-    let mut home = Home::new().await;
-    let page = home.connected().await;
-    home.choose(&page).await;
-    home.server.revoke();
-    let answer = home.browser.post(&format!("{page}/sync"), &[]).await;
-    let told = match answer.status {
-        StatusCode::SEE_OTHER => home.browser.get(&page).await.good(),
+async fn a_revoked_connection_is_reported_and_repaired_by_a_new_token() {
+    let mut fixture = ConnectionsFixture::new().await;
+    let page = fixture.connect().await;
+    fixture.choose_accounts(&page).await;
+    fixture.server.revoke();
+    let answer = fixture.browser.post(&format!("{page}/sync"), &[]).await;
+    let shown = match answer.status {
+        StatusCode::SEE_OTHER => fixture.browser.get(&page).await.good(),
         _ => answer.text,
     };
-    assert!(told.contains("token"), "{told}");
-    let token = home.server.setup_token();
-    let again = home.browser.post(&format!("{page}/access"), &[("token", token.as_str())]).await;
+    assert!(shown.contains("token"), "{shown}");
+    let token = fixture.server.setup_token();
+    let again = fixture.browser.post(&format!("{page}/access"), &[("token", token.as_str())]).await;
     assert_eq!(again.location(), page);
-    home.browser.post(&format!("{page}/sync"), &[]).await.location();
-    home.browser.post(&format!("{page}/disconnect"), &[]).await.location();
-    let list = home.browser.get("/connections").await.good();
+    fixture.browser.post(&format!("{page}/sync"), &[]).await.location();
+    fixture.browser.post(&format!("{page}/disconnect"), &[]).await.location();
+    let list = fixture.browser.get("/connections").await.good();
     assert!(list.contains("Disconnected"), "{list}");
-    assert!(home.browser.get("/accounts").await.good().contains("Everyday Checking"));
+    assert!(fixture.browser.get("/accounts").await.good().contains("Everyday Checking"));
 }
 
 #[tokio::test]
-async fn tokens_that_are_none_and_ids_of_others_are_refused_in_words() {
-    let mut home = Home::new().await;
+async fn invalid_tokens_and_connections_of_others_are_refused() {
+    let mut fixture = ConnectionsFixture::new().await;
     let answer =
-        home.browser.post("/connections", &[("token", "not a token"), ("name", "Mine")]).await;
+        fixture.browser.post("/connections", &[("token", "not a token"), ("name", "Mine")]).await;
     assert_eq!(answer.status, StatusCode::BAD_REQUEST);
     assert!(answer.text.contains("value=\"Mine\""), "what was typed is kept");
-    let page = home.connected().await;
-    let kim = home.world.person("kim@example.com").await;
-    let mut other = Browser::of(&home.world, &kim).await;
+    let page = fixture.connect().await;
+    let kim = fixture.world.person("kim@example.com").await;
+    let mut other = Browser::of(&fixture.world, &kim).await;
     assert_eq!(other.get(&page).await.status, StatusCode::NOT_FOUND);
-    for act in ["sync", "disconnect", "access", "accounts"] {
-        let answer = other.post(&format!("{page}/{act}"), &[("token", "x")]).await;
-        assert!(!answer.status.is_success() && answer.status != StatusCode::SEE_OTHER, "{act}");
+    for action in ["sync", "disconnect", "access", "accounts"] {
+        let answer = other.post(&format!("{page}/{action}"), &[("token", "x")]).await;
+        assert!(!answer.status.is_success() && answer.status != StatusCode::SEE_OTHER, "{action}");
     }
-    assert_eq!(home.browser.get("/connections/con_nonsense").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(
+        fixture.browser.get("/connections/con_nonsense").await.status,
+        StatusCode::NOT_FOUND
+    );
 }

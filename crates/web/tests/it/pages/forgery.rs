@@ -1,11 +1,11 @@
-//! A form that another site sends in the person's name changes nothing, whichever it is.
+//! Cross-site request forgery: no form has an effect without the person's form token.
 
 use http::{Method, StatusCode};
 use testkit::World;
 
 use crate::browser::Browser;
 
-/// Every place of the signed-in pages that takes a form.
+/// Every path of the signed-in pages that takes a form.
 const FORMS: [&str; 65] = [
     "/view",
     "/sign-out",
@@ -75,7 +75,7 @@ const FORMS: [&str; 65] = [
 ];
 
 #[tokio::test]
-async fn no_form_is_taken_without_the_token_of_its_person() {
+async fn no_form_is_accepted_without_the_form_token_of_its_person() {
     let world = World::new().await;
     let (robin, kim) =
         (world.person("robin@example.com").await, world.person("kim@example.com").await);

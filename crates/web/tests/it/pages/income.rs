@@ -1,4 +1,4 @@
-//! Income: the four blocks and the rest, in the same figures as the API has.
+//! The income page, which has the same figures as the API.
 
 use service::insights;
 use testkit::World;
@@ -12,7 +12,7 @@ fn monthly(minor: i64, description: &str) -> Vec<Txn> {
 }
 
 #[tokio::test]
-async fn the_page_says_what_comes_in_where_it_goes_and_over_which_months() {
+async fn the_page_shows_income_its_uses_and_the_months_it_covers() {
     let world = World::new().await;
     let robin = world.someone().await;
     let mut browser = Browser::of(&world, &robin).await;

@@ -1,4 +1,4 @@
-//! The pages over the real router: what a person sees, sends, and is refused.
+//! The pages over the real router: their content, their forms, and what they refuse.
 
 mod approvals;
 mod by_hand;
@@ -12,11 +12,11 @@ mod recurring;
 mod transactions;
 mod webhooks;
 
-/// What a hostile bank would write.
+/// Text with markup, such as a hostile bank could send.
 const HOSTILE: &str = "<script>alert(1)</script>\"'>";
 
-/// Nothing of it may reach the page as it is.
-fn is_harmless(page: &str) {
+/// Checks that the page has no unescaped `HOSTILE` text.
+fn assert_escaped(page: &str) {
     assert!(!page.contains("<script>alert"), "{page}");
     assert!(!page.contains("\"'>"), "{page}");
 }

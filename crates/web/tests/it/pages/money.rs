@@ -1,4 +1,4 @@
-//! The overview and the accounts on pages.
+//! The overview and the account pages.
 
 use base::AccountId;
 use http::StatusCode;
@@ -41,18 +41,18 @@ async fn robin(world: &World) -> (Person, Browser) {
     (robin, browser)
 }
 
-fn one(id: AccountId, verb: &str) -> String {
+fn account_path(id: AccountId, verb: &str) -> String {
     format!("/accounts/{id}{verb}")
 }
 
-/// What stands between two texts, without its tags.
+/// The part of a page between two texts.
 fn between<'a>(page: &'a str, from: &str, to: &str) -> &'a str {
     let rest = page.split_once(from).unwrap_or_else(|| panic!("{from} is not in {page}")).1;
     rest.split_once(to).unwrap_or_else(|| panic!("{to} is not in {rest}")).0
 }
 
 #[tokio::test]
-async fn the_overview_says_what_is_there_what_is_due_and_how_it_goes() {
+async fn the_overview_shows_net_worth_bills_cash_flow_and_scores() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
     let page = browser.get("/").await.good();
@@ -72,10 +72,10 @@ async fn the_overview_says_what_is_there_what_is_due_and_how_it_goes() {
 }
 
 #[tokio::test]
-async fn a_range_is_kept_in_the_address_and_marked_as_the_present_one() {
+async fn a_range_is_kept_in_the_url_and_marked_as_current() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
-    let account = one(robin.account("Everyday").await, "");
+    let account = account_path(robin.account("Everyday").await, "");
     for path in ["/", account.as_str()] {
         let rows = async |browser: &mut Browser, range: &str| {
             let page = browser.get(&format!("{path}?range={range}")).await.good();
@@ -94,7 +94,7 @@ async fn a_range_is_kept_in_the_address_and_marked_as_the_present_one() {
 }
 
 #[tokio::test]
-async fn somebody_without_accounts_is_told_what_will_be_here_and_what_to_do() {
+async fn a_person_without_accounts_is_told_what_to_do() {
     let world = World::new().await;
     let kim = world.person("kim@example.com").await;
     let mut browser = Browser::of(&world, &kim).await;
@@ -105,7 +105,7 @@ async fn somebody_without_accounts_is_told_what_will_be_here_and_what_to_do() {
 }
 
 #[tokio::test]
-async fn little_is_known_at_first_and_each_part_says_what_it_waits_for() {
+async fn each_part_without_enough_data_says_what_it_waits_for() {
     let world = World::new().await;
     let kim = world.person("kim@example.com").await;
     kim.import(statement([checking("New").balance("2026-03-10T08:00:00Z", 5_000)])).await;
@@ -126,7 +126,7 @@ async fn little_is_known_at_first_and_each_part_says_what_it_waits_for() {
 }
 
 #[tokio::test]
-async fn figures_that_are_old_are_said_to_be_and_since_when() {
+async fn outdated_figures_are_marked_with_their_date() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
     let needs = async |browser: &mut Browser| {
@@ -135,16 +135,19 @@ async fn figures_that_are_old_are_said_to_be_and_since_when() {
     };
     assert!(!needs(&mut browser).await.contains("Out of date"));
     world.advance_seconds(4 * 86_400);
-    let said = needs(&mut browser).await;
-    assert!(said.contains("Out of date") && said.contains("Data from Tue 10 Mar"), "{said}");
-    assert!(said.contains("Import a newer statement"), "{said}");
-    let gold = one(robin.account("American Express Gold Card").await, "");
+    let attention = needs(&mut browser).await;
+    assert!(
+        attention.contains("Out of date") && attention.contains("Data from Tue 10 Mar"),
+        "{attention}"
+    );
+    assert!(attention.contains("Import a newer statement"), "{attention}");
+    let gold = account_path(robin.account("American Express Gold Card").await, "");
     assert!(browser.get(&gold).await.good().contains("No new data for more than three days"));
     assert!(browser.get("/accounts").await.good().contains("Out of date"));
 }
 
 #[tokio::test]
-async fn a_goal_shows_how_far_along_it_is() {
+async fn a_goal_shows_its_progress() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
     let new = NewGoal {
@@ -164,7 +167,7 @@ async fn a_goal_shows_how_far_along_it_is() {
 }
 
 #[tokio::test]
-async fn accounts_stand_by_type_and_those_out_of_sight_behind_a_link() {
+async fn accounts_are_grouped_by_type_and_hidden_ones_are_behind_a_link() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
     let page = browser.get("/accounts").await.good();
@@ -172,21 +175,21 @@ async fn accounts_stand_by_type_and_those_out_of_sight_behind_a_link() {
     assert!(cards.contains("-$1,200.50") && cards.contains("American Express ••1009"), "{cards}");
     assert!(!page.contains("show=all"), "{page}");
     let everyday = robin.account("Everyday").await;
-    browser.submit(&one(everyday, "/hide"), &[("hidden", "1")]).await.good();
+    browser.submit(&account_path(everyday, "/hide"), &[("hidden", "1")]).await.good();
     let page = browser.get("/accounts").await.good();
     assert!(!page.contains("Everyday") && page.contains("1 hidden or closed account"), "{page}");
     let page = browser.get("/accounts?show=all").await.good();
     assert!(between(&page, "id=\"depository\"", "</section>").contains("Hidden"), "{page}");
-    let page = browser.submit(&one(everyday, "/hide"), &[("hidden", "0")]).await.good();
+    let page = browser.submit(&account_path(everyday, "/hide"), &[("hidden", "0")]).await.good();
     assert!(page.contains("visible again") && page.contains("Hide account"), "{page}");
 }
 
 #[tokio::test]
-async fn an_account_is_named_closed_and_reopened_by_forms() {
+async fn an_account_is_renamed_closed_and_reopened_by_forms() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
     let id = robin.account("Everyday").await;
-    let page = browser.submit(&one(id, "/name"), &[("name", "Household")]).await.good();
+    let page = browser.submit(&account_path(id, "/name"), &[("name", "Household")]).await.good();
     assert!(
         page.contains("<h1>Household</h1>") && page.contains("named Everyday by your bank"),
         "{page}"
@@ -195,25 +198,26 @@ async fn an_account_is_named_closed_and_reopened_by_forms() {
         page.contains("Oak Street Rent") && page.contains(&format!("/transactions?account={id}")),
         "{page}"
     );
-    let page = browser.submit(&one(id, "/close"), &[("closed_on", "2026-03-01")]).await.good();
+    let page =
+        browser.submit(&account_path(id, "/close"), &[("closed_on", "2026-03-01")]).await.good();
     assert!(page.contains("Closed on Sun 1 Mar") && page.contains("Reopen account"), "{page}");
-    let again = browser.post(&one(id, "/close"), &[("closed_on", "2026-03-02")]).await;
+    let again = browser.post(&account_path(id, "/close"), &[("closed_on", "2026-03-02")]).await;
     assert_eq!(again.status, StatusCode::BAD_REQUEST);
     assert!(again.text.contains("This account is already closed."), "{}", again.text);
-    let page = browser.submit(&one(id, "/reopen"), &[]).await.good();
+    let page = browser.submit(&account_path(id, "/reopen"), &[]).await.good();
     assert!(page.contains("Close account"), "{page}");
-    for (verb, fields, said) in [
+    for (verb, fields, message) in [
         ("/close", [("closed_on", "2027-01-01")], "must not be after today"),
         ("/close", [("closed_on", "soon")], "such as 2026-03-10"),
         ("/close", [("closed_on", "")], "Enter the closing date"),
         ("/card", [("product", "amex-gold")], "must be a card"),
     ] {
-        let page = browser.post(&one(id, verb), &fields).await;
+        let page = browser.post(&account_path(id, verb), &fields).await;
         assert_eq!(page.status, StatusCode::BAD_REQUEST, "{verb} {fields:?}");
-        assert!(page.text.contains(said), "{said}: {}", page.text);
+        assert!(page.text.contains(message), "{message}: {}", page.text);
     }
     let long = "x".repeat(81);
-    let page = browser.post(&one(id, "/name"), &[("name", &long)]).await;
+    let page = browser.post(&account_path(id, "/name"), &[("name", &long)]).await;
     assert!(
         page.text.contains("aria-invalid=\"true\"") && page.text.contains(&long),
         "{}",
@@ -222,22 +226,22 @@ async fn an_account_is_named_closed_and_reopened_by_forms() {
 }
 
 #[tokio::test]
-async fn a_card_is_what_the_person_says_it_is() {
+async fn a_person_can_choose_the_product_of_a_card() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
     let id = robin.account("American Express Gold Card").await;
-    let page = browser.get(&one(id, "")).await.good();
+    let page = browser.get(&account_path(id, "")).await.good();
     assert!(page.contains("value=\"amex-gold\" selected"), "{page}");
-    let said = [("product", "amex-platinum"), ("opened_on", "2024-05-01")];
-    let page = browser.submit(&one(id, "/card"), &said).await.good();
+    let fields = [("product", "amex-platinum"), ("opened_on", "2024-05-01")];
+    let page = browser.submit(&account_path(id, "/card"), &fields).await.good();
     assert!(page.contains("value=\"amex-platinum\" selected"), "{page}");
     assert!(page.contains("value=\"2024-05-01\""), "{page}");
-    let page = browser.submit(&one(id, "/card"), &[("product", "")]).await.good();
+    let page = browser.submit(&account_path(id, "/card"), &[("product", "")]).await.good();
     assert!(page.contains("None of these") && !page.contains("amex-gold\" selected"), "{page}");
 }
 
 #[tokio::test]
-async fn names_with_markup_are_shown_as_text() {
+async fn names_with_markup_are_escaped() {
     let world = World::new().await;
     let mallory = world.person("mallory@example.com").await;
     let mut hostile = card(HOSTILE).with(txn("2026-03-01", -500, HOSTILE).from(HOSTILE).id("a"));
@@ -250,7 +254,7 @@ async fn names_with_markup_are_shown_as_text() {
     let mut browser = Browser::of(&world, &mallory).await;
     for name in [None, own] {
         accounts::rename(&world.app, &mallory.caller, id, name).await.unwrap();
-        for path in ["/".to_owned(), "/accounts".to_owned(), one(id, "")] {
+        for path in ["/".to_owned(), "/accounts".to_owned(), account_path(id, "")] {
             let page = browser.get(&path).await.good();
             assert!(page.contains("&lt;script&gt;alert(1)"), "{path}: {page}");
             for bad in ["<script>alert", "<b>1", "<img src", "\"'>"] {
@@ -261,7 +265,7 @@ async fn names_with_markup_are_shown_as_text() {
 }
 
 #[tokio::test]
-async fn what_is_somebody_elses_is_not_there() {
+async fn another_persons_account_is_not_found() {
     let world = World::new().await;
     let (robin, _) = robin(&world).await;
     let kim = world.person("kim@example.com").await;
@@ -270,10 +274,12 @@ async fn what_is_somebody_elses_is_not_there() {
     let before = accounts::get(&world.app, &robin.caller, id).await.unwrap();
     let fields = [("name", "Mine"), ("hidden", "1"), ("closed_on", "2026-03-01"), ("product", "")];
     for verb in ["/name", "/hide", "/close", "/reopen", "/card"] {
-        let page = browser.post(&one(id, verb), &fields).await;
+        let page = browser.post(&account_path(id, verb), &fields).await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{verb}: {}", page.text);
     }
-    for path in [one(id, ""), "/accounts/acc_nonsense".to_owned(), "/accounts/x".to_owned()] {
+    for path in
+        [account_path(id, ""), "/accounts/acc_nonsense".to_owned(), "/accounts/x".to_owned()]
+    {
         let page = browser.get(&path).await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}");
         assert!(page.text.contains("Page not found"), "{path}");
@@ -283,11 +289,11 @@ async fn what_is_somebody_elses_is_not_there() {
 }
 
 #[tokio::test]
-async fn hidden_amounts_are_in_no_corner_of_the_page() {
+async fn hidden_amounts_are_nowhere_on_the_pages() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
     browser.post("/view", &[("hide", "1"), ("next", "/")]).await;
-    let account = one(robin.account("Everyday").await, "");
+    let account = account_path(robin.account("Everyday").await, "");
     for path in ["/", "/accounts", account.as_str()] {
         let page = browser.get(path).await.good();
         assert!(page.contains("$•••"), "{page}");

@@ -1,4 +1,4 @@
-//! Goals, investments, scores and benefits on pages.
+//! The pages of goals, investments, scores and benefits.
 
 use http::StatusCode;
 use service::ledger::goals::{self, Kind, NewGoal, Status};
@@ -6,7 +6,7 @@ use testkit::{Person, World};
 
 use crate::browser::Browser;
 
-async fn a_goal(world: &World, person: &Person, name: &str) -> base::GoalId {
+async fn create_goal(world: &World, person: &Person, name: &str) -> base::GoalId {
     let new = NewGoal {
         name: name.to_owned(),
         kind: Kind::Savings,
@@ -20,7 +20,7 @@ async fn a_goal(world: &World, person: &Person, name: &str) -> base::GoalId {
 }
 
 #[tokio::test]
-async fn a_goal_is_made_changed_and_paused_by_forms() {
+async fn a_goal_is_created_changed_and_paused_by_forms() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let mut browser = Browser::of(&world, &robin).await;
@@ -50,11 +50,11 @@ async fn a_goal_is_made_changed_and_paused_by_forms() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_goal_is_said_and_what_was_typed_stays() {
+async fn an_invalid_goal_is_refused_and_typed_values_are_kept() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let mut browser = Browser::of(&world, &robin).await;
-    for (fields, said) in [
+    for (fields, message) in [
         ([("name", ""), ("target_amount", "10")], "Name must have 1 to 80 characters"),
         ([("name", "Boat"), ("target_amount", "a lot")], "aria-invalid=\"true\""),
         ([("name", "Boat"), ("target_amount", "-5")], "more than zero"),
@@ -62,7 +62,7 @@ async fn what_is_wrong_with_a_goal_is_said_and_what_was_typed_stays() {
     ] {
         let page = browser.post("/goals/new", &fields).await;
         assert_eq!(page.status, StatusCode::BAD_REQUEST);
-        assert!(page.text.contains(said), "{said}: {}", page.text);
+        assert!(page.text.contains(message), "{message}: {}", page.text);
         let typed = format!("value=\"{}\"", fields[1].1);
         assert!(page.text.contains(&typed), "{typed}: {}", page.text);
     }
@@ -70,11 +70,11 @@ async fn what_is_wrong_with_a_goal_is_said_and_what_was_typed_stays() {
 }
 
 #[tokio::test]
-async fn a_name_with_markup_is_shown_as_text() {
+async fn a_name_with_markup_is_escaped() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let name = "<script>alert(1)</script>\"'>";
-    let goal = a_goal(&world, &robin, name).await;
+    let goal = create_goal(&world, &robin, name).await;
     let mut browser = Browser::of(&world, &robin).await;
     for path in ["/goals".to_owned(), format!("/goals/{goal}")] {
         let page = browser.get(&path).await.good();
@@ -84,11 +84,11 @@ async fn a_name_with_markup_is_shown_as_text() {
 }
 
 #[tokio::test]
-async fn somebody_elses_goal_is_not_there() {
+async fn another_persons_goal_is_not_found() {
     let world = World::new().await;
     let (robin, kim) =
         (world.person("robin@example.com").await, world.person("kim@example.com").await);
-    let goal = a_goal(&world, &kim, "Secret").await;
+    let goal = create_goal(&world, &kim, "Secret").await;
     let mut browser = Browser::of(&world, &robin).await;
     let unknown = browser.get("/goals/goal_01kny3v1m8f2x9q4t7r5c6b8de").await;
     let other = browser.get(&format!("/goals/{goal}")).await;
@@ -103,29 +103,29 @@ async fn somebody_elses_goal_is_not_there() {
 }
 
 #[tokio::test]
-async fn pages_of_what_is_not_there_yet_say_what_will_be() {
+async fn pages_without_data_say_so() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let mut browser = Browser::of(&world, &robin).await;
-    for (path, said) in [
+    for (path, message) in [
         ("/investments", "No holdings yet"),
         ("/scores", "No scores yet"),
         ("/benefits", "No card benefits yet"),
         ("/goals", "No goals yet"),
     ] {
-        assert!(browser.get(path).await.good().contains(said), "{path}");
+        assert!(browser.get(path).await.good().contains(message), "{path}");
     }
-    // What makes no sense in the address is as good as nothing said.
+    // Invalid parameters in the URL are ignored.
     for path in ["/investments?sort=evil&order=%zz", "/investments?sort=%3Cscript%3E"] {
         assert!(browser.get(path).await.good().contains("No holdings yet"), "{path}");
     }
 }
 
 #[tokio::test]
-async fn hidden_amounts_are_nowhere_on_the_page_until_they_are_shown_again() {
+async fn amounts_are_hidden_until_they_are_shown_again() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
-    a_goal(&world, &robin, "A boat").await;
+    create_goal(&world, &robin, "A boat").await;
     let mut browser = Browser::of(&world, &robin).await;
     assert!(browser.get("/goals").await.good().contains("$2,000.00"));
     let page = browser.submit("/view", &[("hide", "1"), ("next", "/goals")]).await.good();
@@ -139,7 +139,7 @@ async fn hidden_amounts_are_nowhere_on_the_page_until_they_are_shown_again() {
 }
 
 #[tokio::test]
-async fn whoever_is_not_signed_in_is_led_to_the_door_and_back() {
+async fn an_anonymous_person_is_sent_to_sign_in_and_back() {
     let world = World::new().await;
     let mut browser = Browser::new(&world);
     assert_eq!(browser.get("/goals").await.headers["location"], "/setup");

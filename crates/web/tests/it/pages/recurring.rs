@@ -1,4 +1,4 @@
-//! Recurring: the list, the month, and one stream with its payments.
+//! The pages of recurring payments: the list, the calendar, and one stream.
 
 use http::StatusCode;
 use service::insights;
@@ -6,7 +6,7 @@ use service::insights::recurring::{self, Filter};
 use testkit::draft::{Txn, checking, statement, txn};
 use testkit::{Person, World};
 
-use super::{HOSTILE, is_harmless};
+use super::{HOSTILE, assert_escaped};
 use crate::browser::Browser;
 
 fn monthly(minor: i64, description: &str) -> Vec<Txn> {
@@ -25,7 +25,7 @@ async fn household(world: &World) -> Person {
 }
 
 #[tokio::test]
-async fn the_list_has_the_next_days_and_what_it_comes_to() {
+async fn the_list_shows_next_dates_and_totals_and_hides_ended_payments() {
     let world = World::new().await;
     let robin = household(&world).await;
     let mut browser = Browser::of(&world, &robin).await;
@@ -36,7 +36,7 @@ async fn the_list_has_the_next_days_and_what_it_comes_to() {
     world.advance_seconds(90 * 86_400);
     insights::pipeline::queue_new_day_once(&world.app).await.unwrap();
     insights::pipeline::run_all(&world.app).await.unwrap();
-    // Sessions end by then, too.
+    // The session has expired by then.
     let mut browser = Browser::of(&world, &robin).await;
     let page = browser.get("/recurring").await.good();
     assert!(page.contains("Show 2 ended payments") && !page.contains("Netflix"), "{page}");
@@ -45,7 +45,7 @@ async fn the_list_has_the_next_days_and_what_it_comes_to() {
 }
 
 #[tokio::test]
-async fn the_month_is_a_table_with_a_way_on_and_back() {
+async fn the_calendar_is_a_table_with_links_to_the_next_and_previous_month() {
     let world = World::new().await;
     let robin = household(&world).await;
     let mut browser = Browser::of(&world, &robin).await;
@@ -66,7 +66,7 @@ async fn the_month_is_a_table_with_a_way_on_and_back() {
 }
 
 #[tokio::test]
-async fn one_stream_has_a_chart_and_its_payments_and_only_for_its_owner() {
+async fn a_stream_shows_a_chart_and_its_payments_and_only_to_its_owner() {
     let world = World::new().await;
     let robin = household(&world).await;
     let mut browser = Browser::of(&world, &robin).await;
@@ -83,7 +83,7 @@ async fn one_stream_has_a_chart_and_its_payments_and_only_for_its_owner() {
 }
 
 #[tokio::test]
-async fn names_of_streams_are_text_and_an_empty_page_says_what_will_be_there() {
+async fn names_of_streams_are_escaped_and_an_empty_page_says_so() {
     let world = World::new().await;
     let robin = world.someone().await;
     let mut browser = Browser::of(&world, &robin).await;
@@ -94,7 +94,7 @@ async fn names_of_streams_are_text_and_an_empty_page_says_what_will_be_there() {
     robin.import(statement([checking(HOSTILE).with_all(hostile)])).await;
     insights::pipeline::run_all(&world.app).await.unwrap();
     for path in ["/recurring", "/recurring?view=calendar", "/income"] {
-        is_harmless(&browser.get(path).await.good());
+        assert_escaped(&browser.get(path).await.good());
     }
     let page = browser.get("/recurring").await.good();
     assert!(page.contains("&lt;script&gt;"), "{page}");

@@ -1,4 +1,4 @@
-//! Transactions: found, added up, corrected and taken along; with other people's out of reach.
+//! The transaction pages: filters, totals, corrections, rules and downloads, each only for their owner.
 
 use base::TransactionId;
 use http::{Method, StatusCode};
@@ -11,7 +11,7 @@ use service::platform::cursors::Page;
 use testkit::draft::{account, checking, statement, txn};
 use testkit::{Person, World};
 
-use super::{HOSTILE, is_harmless};
+use super::{HOSTILE, assert_escaped};
 use crate::browser::{Browser, encode};
 
 async fn household(world: &World) -> Person {
@@ -43,7 +43,7 @@ async fn id_of(world: &World, person: &Person, text: &str) -> TransactionId {
 }
 
 #[tokio::test]
-async fn rows_stand_by_day_under_the_totals_of_all_that_fits() {
+async fn transactions_are_grouped_by_day_below_the_totals_of_the_filter() {
     let world = World::new().await;
     let robin = household(&world).await;
     let mut browser = Browser::of(&world, &robin).await;
@@ -61,7 +61,7 @@ async fn rows_stand_by_day_under_the_totals_of_all_that_fits() {
     assert!(page.contains("class=\"pending\"") && page.contains("class=\"transfer\""), "{page}");
     let page = browser.get("/transactions?direction=out&transfers=hide&q=kroger").await.good();
     assert!(page.contains("KROGER") && !page.contains("PAYROLL") && !page.contains("CORNER"));
-    // Each filter goes by itself, and the others stay.
+    // Each filter can be removed by itself, and the others stay.
     assert!(page.contains("href=\"/transactions?direction=out&amp;transfers=hide\""), "{page}");
     assert!(page.contains("href=\"/transactions?direction=out&amp;q=kroger\""), "{page}");
     assert!(
@@ -72,7 +72,7 @@ async fn rows_stand_by_day_under_the_totals_of_all_that_fits() {
 }
 
 #[tokio::test]
-async fn older_pages_follow_by_cursor_and_a_broken_one_says_so() {
+async fn older_pages_follow_by_cursor_and_an_invalid_cursor_is_reported() {
     let world = World::new().await;
     let robin = world.someone().await;
     let many = (0..120).map(|it| txn("2026-03-01", -100 - it, &format!("SHOP {it:03}")));
@@ -83,7 +83,7 @@ async fn older_pages_follow_by_cursor_and_a_broken_one_says_so() {
         let page = browser.get(&path).await.good();
         seen += page.matches("name=\"id\"").count();
         pages += 1;
-        // The day is cut by pages, and its sum is still that of the day.
+        // The day is split over pages, and its sum is still that of the whole day.
         assert!(page.contains("-$191.40"), "{page}");
         let Some((before, _)) = page.split_once("\" rel=\"next\"") else { break };
         let next = before.rsplit_once("href=\"").unwrap().1;
@@ -96,12 +96,12 @@ async fn older_pages_follow_by_cursor_and_a_broken_one_says_so() {
 }
 
 #[tokio::test]
-async fn filters_that_make_no_sense_are_told_and_left_out() {
+async fn invalid_filters_are_reported_and_ignored() {
     let world = World::new().await;
     let (robin, kim) = (household(&world).await, household(&world).await);
     let mut browser = Browser::of(&world, &robin).await;
     let others = kim.account("Everyday").await.to_string();
-    for (query, said) in [
+    for (query, message) in [
         ("from=2026-13-40", "isn't a date"),
         ("to=yesterday", "isn't a date"),
         ("from=2026-03-02&to=2026-03-01", "after the end date"),
@@ -117,7 +117,11 @@ async fn filters_that_make_no_sense_are_told_and_left_out() {
     ] {
         let page = browser.get(&format!("/transactions?{query}")).await;
         assert_eq!(page.status, StatusCode::BAD_REQUEST, "{query}");
-        assert!(page.text.contains(said) && page.text.contains("KROGER"), "{query}\n{}", page.text);
+        assert!(
+            page.text.contains(message) && page.text.contains("KROGER"),
+            "{query}\n{}",
+            page.text
+        );
         let file = browser.get(&format!("/transactions.csv?{query}")).await;
         assert_eq!(file.status, StatusCode::BAD_REQUEST, "{query}");
         assert!(!file.text.contains("KROGER"), "{query}");
@@ -125,7 +129,7 @@ async fn filters_that_make_no_sense_are_told_and_left_out() {
 }
 
 #[tokio::test]
-async fn a_compressed_file_is_the_same_file() {
+async fn a_compressed_download_has_the_same_content() {
     let world = World::new().await;
     let robin = world.someone().await;
     let many = (0..1_234).map(|it| txn("2026-03-01", -100 - it, &format!("SHOP {it:04}")));
@@ -150,7 +154,7 @@ async fn a_compressed_file_is_the_same_file() {
 }
 
 #[tokio::test]
-async fn the_file_is_the_view_with_every_row_and_no_formula() {
+async fn a_download_has_every_row_of_the_view_and_no_formula() {
     let world = World::new().await;
     let robin = world.someone().await;
     let many = (0..1_234).map(|it| txn("2026-03-01", -100 - it, &format!("SHOP {it:04}")));
@@ -184,7 +188,7 @@ async fn the_file_is_the_view_with_every_row_and_no_formula() {
 }
 
 #[tokio::test]
-async fn text_of_banks_is_text_wherever_it_stands() {
+async fn text_from_banks_is_escaped_everywhere() {
     let world = World::new().await;
     let robin = world.someone().await;
     let hostile = txn("2026-03-02", -500, HOSTILE).from(HOSTILE);
@@ -196,7 +200,7 @@ async fn text_of_banks_is_text_wherever_it_stands() {
     let query = format!("/transactions?q={}", encode(HOSTILE));
     for path in ["/transactions", &query, &format!("/transactions/{id}?back={}", encode(HOSTILE))] {
         let page = browser.get(path).await.good();
-        is_harmless(&page);
+        assert_escaped(&page);
         assert!(page.contains(escaped), "{path}\n{page}");
     }
     let page = browser.get(&format!("/transactions/{id}")).await.good();
@@ -204,7 +208,7 @@ async fn text_of_banks_is_text_wherever_it_stands() {
 }
 
 #[tokio::test]
-async fn a_correction_changes_the_row_at_once_and_can_be_taken_back() {
+async fn a_correction_changes_the_row_at_once_and_can_be_undone() {
     let world = World::new().await;
     let robin = household(&world).await;
     let mut browser = Browser::of(&world, &robin).await;
@@ -213,8 +217,9 @@ async fn a_correction_changes_the_row_at_once_and_can_be_taken_back() {
     let page = browser.get(&format!("{path}?back=/transactions%3Fq%3Dkroger")).await.good();
     assert!(page.contains("Known merchant"), "{page}");
     assert!(page.contains("href=\"/transactions?q=kroger\""), "{page}");
-    let said = [("category", "MEDICAL_VETERINARY_SERVICES"), ("name", "Happy Paws"), ("back", "")];
-    let page = browser.submit(&path, &said).await.good();
+    let correction =
+        [("category", "MEDICAL_VETERINARY_SERVICES"), ("name", "Happy Paws"), ("back", "")];
+    let page = browser.submit(&path, &correction).await.good();
     assert!(page.contains("Saved.") && page.contains("Set by you"), "{page}");
     assert!(page.contains("Happy Paws"));
     let list = browser.get("/transactions?category=MEDICAL_VETERINARY_SERVICES").await.good();
@@ -229,19 +234,19 @@ async fn a_correction_changes_the_row_at_once_and_can_be_taken_back() {
 }
 
 #[tokio::test]
-async fn always_makes_a_rule_that_is_listed_in_words_and_can_be_deleted() {
+async fn a_correction_for_always_makes_a_rule_that_is_listed_and_can_be_deleted() {
     let world = World::new().await;
     let robin = household(&world).await;
     let mut browser = Browser::of(&world, &robin).await;
     let page = browser.get("/settings/rules").await.good();
     assert!(page.contains("No rules yet"), "{page}");
     let id = id_of(&world, &robin, "kroger").await;
-    let said = [("category", "MEDICAL_VETERINARY_SERVICES"), ("always", "yes")];
-    browser.submit(&format!("/transactions/{id}"), &said).await.good();
+    let correction = [("category", "MEDICAL_VETERINARY_SERVICES"), ("always", "yes")];
+    browser.submit(&format!("/transactions/{id}"), &correction).await.good();
     let page = browser.get("/settings/rules").await.good();
-    let words =
+    let text =
         "Every transaction from <strong>Kroger</strong> is categorized as <strong>Vet</strong>.";
-    assert!(page.contains(words), "{page}");
+    assert!(page.contains(text), "{page}");
     let rule = rules::list(&world.app, &robin.caller).await.unwrap()[0].id;
     let kim = household(&world).await;
     let mut other = Browser::of(&world, &kim).await;
@@ -252,7 +257,7 @@ async fn always_makes_a_rule_that_is_listed_in_words_and_can_be_deleted() {
 }
 
 #[tokio::test]
-async fn a_rule_from_now_on_is_applied_to_the_past_by_a_button_that_says_how_much_changes() {
+async fn a_rule_for_new_transactions_can_be_applied_to_past_ones_by_a_button() {
     let world = World::new().await;
     let robin = household(&world).await;
     let again = txn("2026-02-03", -3_000, "KROGER #339");
@@ -264,8 +269,8 @@ async fn a_rule_from_now_on_is_applied_to_the_past_by_a_button_that_says_how_muc
     let ticked = "name=\"past\" value=\"yes\" checked";
     assert!(page.contains(ticked), "{page}");
     world.advance_seconds(60);
-    let said = [("category", "MEDICAL_VETERINARY_SERVICES"), ("always", "yes")];
-    let page = browser.submit(&format!("/transactions/{id}"), &said).await.good();
+    let correction = [("category", "MEDICAL_VETERINARY_SERVICES"), ("always", "yes")];
+    let page = browser.submit(&format!("/transactions/{id}"), &correction).await.good();
     assert!(page.contains("The rule applies to new transactions"), "{page}");
     insights::pipeline::run_all(&world.app).await.unwrap();
     let vets = "/transactions?category=MEDICAL_VETERINARY_SERVICES";
@@ -283,13 +288,14 @@ async fn a_rule_from_now_on_is_applied_to_the_past_by_a_button_that_says_how_muc
 }
 
 #[tokio::test]
-async fn a_rule_is_changed_by_its_form_which_keeps_what_was_typed() {
+async fn a_rule_is_edited_by_its_form_which_keeps_typed_values() {
     let world = World::new().await;
     let robin = household(&world).await;
     let mut browser = Browser::of(&world, &robin).await;
     let id = id_of(&world, &robin, "kroger").await;
-    let said = [("category", "MEDICAL_VETERINARY_SERVICES"), ("always", "yes"), ("past", "yes")];
-    browser.submit(&format!("/transactions/{id}"), &said).await.good();
+    let correction =
+        [("category", "MEDICAL_VETERINARY_SERVICES"), ("always", "yes"), ("past", "yes")];
+    browser.submit(&format!("/transactions/{id}"), &correction).await.good();
     let rule = rules::list(&world.app, &robin.caller).await.unwrap()[0].id;
     let path = format!("/settings/rules/{rule}");
     let page = browser.get(&path).await.good();
@@ -300,7 +306,7 @@ async fn a_rule_is_changed_by_its_form_which_keeps_what_was_typed() {
     assert!(page.text.contains("value=\"outflow\" selected"), "{}", page.text);
     let page = browser.post(&path, &[("counterparty_name", HOSTILE), ("account_id", "x")]).await;
     assert_eq!(page.status, StatusCode::BAD_REQUEST);
-    is_harmless(&page.text);
+    assert_escaped(&page.text);
     let account = robin.account("Everyday").await.to_string();
     let edit = [
         ("direction", "outflow"),
@@ -310,10 +316,10 @@ async fn a_rule_is_changed_by_its_form_which_keeps_what_was_typed() {
         ("hides", "yes"),
     ];
     let page = browser.submit(&path, &edit).await.good();
-    let words = "Money out to <strong>Kroger</strong> on Everyday is renamed to \
+    let text = "Money out to <strong>Kroger</strong> on Everyday is renamed to \
                  <strong>Corner shop</strong> and is categorized as \
                  <strong>Groceries</strong> and is <strong>hidden</strong>.";
-    assert!(page.contains("Rule saved") && page.contains(words), "{page}");
+    assert!(page.contains("Rule saved") && page.contains(text), "{page}");
     let kim = household(&world).await;
     let mut other = Browser::of(&world, &kim).await;
     assert_eq!(other.get(&path).await.status, StatusCode::NOT_FOUND);
@@ -322,7 +328,7 @@ async fn a_rule_is_changed_by_its_form_which_keeps_what_was_typed() {
 }
 
 #[tokio::test]
-async fn what_a_rule_hides_is_found_by_its_filter_and_its_page_leads_to_the_rule() {
+async fn transactions_hidden_by_a_rule_are_found_by_a_filter_and_link_to_the_rule() {
     let world = World::new().await;
     let robin = household(&world).await;
     let mut browser = Browser::of(&world, &robin).await;
@@ -350,7 +356,7 @@ async fn what_a_rule_hides_is_found_by_its_filter_and_its_page_leads_to_the_rule
 }
 
 #[tokio::test]
-async fn several_ticked_rows_change_together() {
+async fn several_selected_transactions_change_together() {
     let world = World::new().await;
     let robin = household(&world).await;
     let mut browser = Browser::of(&world, &robin).await;
@@ -373,7 +379,7 @@ async fn several_ticked_rows_change_together() {
 }
 
 #[tokio::test]
-async fn two_legs_are_parted_and_joined_by_the_persons_word() {
+async fn a_person_can_reject_and_confirm_a_transfer() {
     let world = World::new().await;
     let robin = household(&world).await;
     let mut browser = Browser::of(&world, &robin).await;
@@ -392,7 +398,7 @@ async fn two_legs_are_parted_and_joined_by_the_persons_word() {
 }
 
 #[tokio::test]
-async fn what_is_somebody_elses_is_not_there_and_a_form_without_its_token_changes_nothing() {
+async fn other_peoples_transactions_are_not_found_and_forms_need_their_token() {
     let world = World::new().await;
     let (robin, kim) = (household(&world).await, household(&world).await);
     let id = id_of(&world, &kim, "kroger").await;
@@ -401,12 +407,12 @@ async fn what_is_somebody_elses_is_not_there_and_a_form_without_its_token_change
         assert_eq!(browser.get(&path).await.status, StatusCode::NOT_FOUND);
     }
     let id = id.to_string();
-    let said = [("category", "TRAVEL_FLIGHTS"), ("other", id.as_str()), ("id", id.as_str())];
+    let fields = [("category", "TRAVEL_FLIGHTS"), ("other", id.as_str()), ("id", id.as_str())];
     for path in ["", "/undo", "/transfer"] {
-        let page = browser.post(&format!("/transactions/{id}{path}"), &said).await;
+        let page = browser.post(&format!("/transactions/{id}{path}"), &fields).await;
         assert!(page.status == StatusCode::NOT_FOUND || path == "/undo", "{path} {}", page.status);
     }
-    let page = browser.post("/transactions/recategorise", &said).await;
+    let page = browser.post("/transactions/recategorise", &fields).await;
     assert_eq!(page.status, StatusCode::NOT_FOUND);
     let mut owner = Browser::of(&world, &kim).await;
     let body = format!("category=TRAVEL_FLIGHTS&id={id}");

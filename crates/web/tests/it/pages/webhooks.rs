@@ -1,4 +1,4 @@
-//! The pages of webhooks: endpoints and their secrets, attempts, events, and what was not delivered.
+//! The webhook pages: endpoints and their secrets, attempts, events, and failed deliveries.
 
 use http::StatusCode;
 use service::webhooks::{self, Endpoint, NewEndpoint, portal};
@@ -6,10 +6,10 @@ use testkit::draft::{checking, statement, txn};
 use testkit::receiver::{Receiver, ScriptedResponse};
 use testkit::{IssuedKey, Person, World, new_key};
 
-use super::{HOSTILE, is_harmless};
+use super::{HOSTILE, assert_escaped};
 use crate::browser::Browser;
 
-struct Desk {
+struct WebhookPagesFixture {
     world: World,
     person: Person,
     key: IssuedKey,
@@ -17,13 +17,13 @@ struct Desk {
     browser: Browser,
 }
 
-impl Desk {
-    async fn new() -> Desk {
+impl WebhookPagesFixture {
+    async fn new() -> WebhookPagesFixture {
         let world = World::new().await;
         let person = world.person("robin@example.com").await;
         let key = person.key(new_key()).await;
         let browser = Browser::of(&world, &person).await;
-        Desk { receiver: Receiver::start().await, world, person, key, browser }
+        WebhookPagesFixture { receiver: Receiver::start().await, world, person, key, browser }
     }
 
     async fn endpoint(&self, types: &[&str]) -> Endpoint {
@@ -33,12 +33,12 @@ impl Desk {
     async fn endpoint_of(&self, key: &IssuedKey, types: &[&str]) -> Endpoint {
         let filter_types = types.iter().map(|it| (*it).to_owned()).collect();
         let new = NewEndpoint { url: self.receiver.url.clone(), description: None, filter_types };
-        let (mine, caller) = (self.world.app.clone(), key.caller.clone());
-        let create = move |tx: &mut db::Tx<'_>| webhooks::create(&mine, tx, &caller, &new);
+        let (app, caller) = (self.world.app.clone(), key.caller.clone());
+        let create = move |tx: &mut db::Tx<'_>| webhooks::create(&app, tx, &caller, &new);
         self.world.app.db.write(create).await.unwrap().0
     }
 
-    async fn happens(&self, id: &str) {
+    async fn import_and_deliver(&self, id: &str) {
         let new = txn("2026-03-09", -100, "KROGER #339").id(id);
         self.person.import(statement([checking("A").with(new)])).await;
         webhooks::deliver_once(&self.world.app).await.unwrap();
@@ -49,7 +49,7 @@ impl Desk {
     }
 }
 
-fn at(endpoint: &Endpoint, rest: &str) -> String {
+fn endpoint_path(endpoint: &Endpoint, rest: &str) -> String {
     format!("/settings/webhooks/{}{rest}", endpoint.id)
 }
 
@@ -60,11 +60,11 @@ fn secret(page: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_endpoint_is_made_for_a_chosen_key_and_its_secret_shown_once() {
-    let mut desk = Desk::new().await;
-    let page = desk.get("/settings/webhooks").await;
+async fn an_endpoint_is_created_for_a_chosen_key_and_its_secret_shown_once() {
+    let mut fixture = WebhookPagesFixture::new().await;
+    let page = fixture.get("/settings/webhooks").await;
     assert!(page.contains("No endpoints yet"), "{page}");
-    let (key, url) = (desk.key.id.to_string(), desk.receiver.url.clone());
+    let (key, url) = (fixture.key.id.to_string(), fixture.receiver.url.clone());
     let fields = [
         ("key", key.as_str()),
         ("url", &url),
@@ -72,208 +72,215 @@ async fn an_endpoint_is_made_for_a_chosen_key_and_its_secret_shown_once() {
         ("type", "transaction.created"),
         ("type", "score.updated"),
     ];
-    let made = desk.browser.post("/settings/webhooks", &fields).await.good();
+    let made = fixture.browser.post("/settings/webhooks", &fields).await.good();
     assert!(secret(&made).len() == 50, "{made}");
-    let list = desk.get("/settings/webhooks").await;
+    let list = fixture.get("/settings/webhooks").await;
     for text in [&url, "Household board", "A script", "score.updated, transaction.created"] {
         assert!(list.contains(text), "{text} is not in {list}");
     }
     assert!(!list.contains("whsec_"), "{list}");
-    let all = webhooks::list(&desk.world.app, &desk.key.caller).await.unwrap();
+    let all = webhooks::list(&fixture.world.app, &fixture.key.caller).await.unwrap();
     assert_eq!(all.len(), 1);
 }
 
 #[tokio::test]
-async fn what_cannot_be_an_endpoint_is_said_and_nothing_typed_is_lost() {
-    let mut desk = Desk::new().await;
-    let kim = desk.world.person("kim@example.com").await.key(new_key()).await;
-    let (own, theirs) = (desk.key.id.to_string(), kim.id.to_string());
-    let good = desk.receiver.url.clone();
-    for (key, url, said) in [
+async fn an_invalid_endpoint_is_refused_and_typed_values_are_kept() {
+    let mut fixture = WebhookPagesFixture::new().await;
+    let kim = fixture.world.person("kim@example.com").await.key(new_key()).await;
+    let (own, theirs) = (fixture.key.id.to_string(), kim.id.to_string());
+    let good = fixture.receiver.url.clone();
+    for (key, url, message) in [
         (&own, "http://example.com/", "Url cannot be used"),
         (&own, "https://10.0.0.1/hook", "Url cannot be used"),
         (&theirs, &good, "Choose an active API key"),
         (&"nonsense".to_owned(), &good, "Choose an active API key"),
     ] {
         let fields = [("key", key.as_str()), ("url", url), ("description", "Keep <this>")];
-        let page = desk.browser.post("/settings/webhooks", &fields).await;
+        let page = fixture.browser.post("/settings/webhooks", &fields).await;
         assert_eq!(page.status, StatusCode::BAD_REQUEST, "{url}");
-        assert!(page.text.contains(said), "{url}: {}", page.text);
+        assert!(page.text.contains(message), "{url}: {}", page.text);
         assert!(page.text.contains("Keep &lt;this&gt;"), "{}", page.text);
     }
-    assert!(webhooks::list(&desk.world.app, &desk.person.caller).await.unwrap().is_empty());
+    assert!(webhooks::list(&fixture.world.app, &fixture.person.caller).await.unwrap().is_empty());
 }
 
 #[tokio::test]
-async fn a_test_shows_its_answer_at_once_and_hostile_answers_are_only_text() {
-    let mut desk = Desk::new().await;
-    let endpoint = desk.endpoint(&[]).await;
-    desk.receiver.respond_with([ScriptedResponse::Text(500, HOSTILE.to_owned())]);
+async fn a_test_event_shows_its_response_at_once_and_escaped() {
+    let mut fixture = WebhookPagesFixture::new().await;
+    let endpoint = fixture.endpoint(&[]).await;
+    fixture.receiver.respond_with([ScriptedResponse::Text(500, HOSTILE.to_owned())]);
     let fields = [("event_type", "score.updated")];
-    let page = desk.browser.post(&at(&endpoint, "/test"), &fields).await.good();
+    let page = fixture.browser.post(&endpoint_path(&endpoint, "/test"), &fields).await.good();
     assert!(page.contains("Delivery failed: 500"), "{page}");
     assert!(page.contains("&lt;script&gt;alert(1)"), "{page}");
-    is_harmless(&page);
-    let page = desk.browser.post(&at(&endpoint, "/test"), &fields).await.good();
+    assert_escaped(&page);
+    let page = fixture.browser.post(&endpoint_path(&endpoint, "/test"), &fields).await.good();
     assert!(page.contains("Delivered: 204"), "{page}");
-    let attempts = desk.get("/settings/webhooks/attempts?status=failed").await;
+    let attempts = fixture.get("/settings/webhooks/attempts?status=failed").await;
     assert!(attempts.contains("&lt;script&gt;alert(1)") && !attempts.contains(">204<"));
-    is_harmless(&attempts);
+    assert_escaped(&attempts);
 }
 
 #[tokio::test]
-async fn an_endpoint_is_changed_switched_off_and_on_rotated_and_deleted() {
-    let mut desk = Desk::new().await;
-    let endpoint = desk.endpoint(&[]).await;
-    let url = desk.receiver.url.clone();
+async fn an_endpoint_is_changed_disabled_enabled_rotated_and_deleted() {
+    let mut fixture = WebhookPagesFixture::new().await;
+    let endpoint = fixture.endpoint(&[]).await;
+    let url = fixture.receiver.url.clone();
     let fields = [("url", url.as_str()), ("description", "New"), ("type", "goal.updated")];
-    let page = desk.browser.submit(&at(&endpoint, ""), &fields).await.good();
+    let page = fixture.browser.submit(&endpoint_path(&endpoint, ""), &fields).await.good();
     assert!(page.contains("New") && page.contains("value=\"goal.updated\" checked"), "{page}");
-    let page = desk.browser.submit(&at(&endpoint, "/disable"), &[]).await.good();
+    let page = fixture.browser.submit(&endpoint_path(&endpoint, "/disable"), &[]).await.good();
     assert!(
         page.contains("Disabled manually") && page.contains("Enable endpoint</button>"),
         "{page}"
     );
-    // What was done on purpose needs nobody.
-    assert!(!desk.get("/settings/webhooks").await.contains("class=\"warning\""));
-    let page = desk.browser.submit(&at(&endpoint, "/enable"), &[]).await.good();
+    // An endpoint that was disabled on purpose has no warning.
+    assert!(!fixture.get("/settings/webhooks").await.contains("class=\"warning\""));
+    let page = fixture.browser.submit(&endpoint_path(&endpoint, "/enable"), &[]).await.good();
     assert!(page.contains("Disable endpoint</button>"), "{page}");
 
     assert!(page.contains("<dt>Previous secrets</dt><dd>None</dd>"), "{page}");
-    let rotated = desk.browser.post(&at(&endpoint, "/rotate"), &[]).await.good();
+    let rotated = fixture.browser.post(&endpoint_path(&endpoint, "/rotate"), &[]).await.good();
     assert!(secret(&rotated).len() == 50);
-    let page = desk.get(&at(&endpoint, "")).await;
+    let page = fixture.get(&endpoint_path(&endpoint, "")).await;
     assert!(page.contains("Also used until 2026-03-11 12:00:00 UTC"), "{page}");
     assert!(!page.contains("whsec_"), "{page}");
-    desk.world.advance_seconds(86_401);
-    let page = desk.get(&at(&endpoint, "")).await;
+    fixture.world.advance_seconds(86_401);
+    let page = fixture.get(&endpoint_path(&endpoint, "")).await;
     assert!(page.contains("<dt>Previous secrets</dt><dd>None</dd>"), "{page}");
 
-    desk.browser.submit(&at(&endpoint, "/delete"), &[]).await.good();
-    assert_eq!(desk.browser.get(&at(&endpoint, "")).await.status, StatusCode::NOT_FOUND);
+    fixture.browser.submit(&endpoint_path(&endpoint, "/delete"), &[]).await.good();
+    assert_eq!(
+        fixture.browser.get(&endpoint_path(&endpoint, "")).await.status,
+        StatusCode::NOT_FOUND
+    );
 }
 
 #[tokio::test]
-async fn attempts_lead_to_the_event_and_to_what_it_said() {
-    let mut desk = Desk::new().await;
-    let endpoint = desk.endpoint(&["transaction.created"]).await;
-    desk.receiver.respond_with([ScriptedResponse::Status(503)]);
-    desk.happens("one").await;
-    let page = desk.get("/settings/webhooks/attempts").await;
+async fn attempts_link_to_the_event_and_its_payload() {
+    let mut fixture = WebhookPagesFixture::new().await;
+    let endpoint = fixture.endpoint(&["transaction.created"]).await;
+    fixture.receiver.respond_with([ScriptedResponse::Status(503)]);
+    fixture.import_and_deliver("one").await;
+    let page = fixture.get("/settings/webhooks/attempts").await;
     for text in ["transaction.created", "503", "1 of 8", "2026-03-10 12:00:00 UTC"] {
         assert!(page.contains(text), "{text} is not in {page}");
     }
     let (_, rest) = page.split_once("/settings/webhooks/events/").unwrap();
     let event = format!("/settings/webhooks/events/{}", rest.split('"').next().unwrap());
-    let page = desk.get(&event).await;
+    let page = fixture.get(&event).await;
     for text in ["transaction_ids", "api_version", "Retrying", &endpoint.id.to_string()] {
         assert!(page.contains(text), "{text} is not in {page}");
     }
-    // The page before has nothing of another endpoint, and nobody else finds any of it.
-    let other = desk.endpoint(&["goal.updated"]).await;
+    // The list can be narrowed to one endpoint, and nobody else can see any of it.
+    let other = fixture.endpoint(&["goal.updated"]).await;
     let narrowed = format!("/settings/webhooks/attempts?endpoint={}", other.id);
-    assert!(desk.get(&narrowed).await.contains("No attempts yet."));
-    let kim = desk.world.person("kim@example.com").await;
-    let mut stranger = Browser::of(&desk.world, &kim).await;
+    assert!(fixture.get(&narrowed).await.contains("No attempts yet."));
+    let kim = fixture.world.person("kim@example.com").await;
+    let mut stranger = Browser::of(&fixture.world, &kim).await;
     assert_eq!(stranger.get(&event).await.status, StatusCode::NOT_FOUND);
-    assert_eq!(stranger.get(&at(&endpoint, "")).await.status, StatusCode::NOT_FOUND);
-    assert_eq!(stranger.post(&at(&endpoint, "/delete"), &[]).await.status, StatusCode::NOT_FOUND);
-    let mut nobody = Browser::new(&desk.world);
+    assert_eq!(stranger.get(&endpoint_path(&endpoint, "")).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(
+        stranger.post(&endpoint_path(&endpoint, "/delete"), &[]).await.status,
+        StatusCode::NOT_FOUND
+    );
+    let mut nobody = Browser::new(&fixture.world);
     assert_eq!(nobody.get("/settings/webhooks").await.status, StatusCode::SEE_OTHER);
 }
 
 #[tokio::test]
-async fn attempts_come_in_pages_newest_first() {
-    let mut desk = Desk::new().await;
-    let endpoint = desk.endpoint(&[]).await;
-    desk.receiver
+async fn attempts_are_paged_newest_first() {
+    let mut fixture = WebhookPagesFixture::new().await;
+    let endpoint = fixture.endpoint(&[]).await;
+    fixture
+        .receiver
         .respond_with((0..51).map(|it| ScriptedResponse::Text(200, format!("number {it}."))));
     for _ in 0..51 {
-        let sent = webhooks::test(&desk.world.app, &desk.key.caller, endpoint.id, None).await;
+        let sent = webhooks::test(&fixture.world.app, &fixture.key.caller, endpoint.id, None).await;
         assert!(sent.unwrap().delivered);
     }
-    let page = desk.get("/settings/webhooks/attempts").await;
+    let page = fixture.get("/settings/webhooks/attempts").await;
     assert!(page.contains("number 50.") && !page.contains("number 0."), "{page}");
     let (before, _) = page.split_once("\">Older</a>").unwrap();
     let older = before.rsplit_once('"').unwrap().1.to_owned();
-    let page = desk.get(&older.replace("&amp;", "&")).await;
+    let page = fixture.get(&older.replace("&amp;", "&")).await;
     assert!(page.contains("number 0.") && !page.contains("number 1."), "{page}");
     assert!(!page.contains("Older</a>"), "{page}");
 }
 
 #[tokio::test]
-async fn what_is_gone_is_told_on_the_overview_and_lies_among_what_was_not_delivered() {
-    let mut desk = Desk::new().await;
-    let endpoint = desk.endpoint(&["transaction.created"]).await;
-    assert!(desk.get("/settings/webhooks/failed").await.contains("No failed deliveries."));
-    desk.receiver.respond_with([ScriptedResponse::Status(410)]);
-    desk.happens("one").await;
-    for path in ["/", "/settings/webhooks", &at(&endpoint, "")] {
-        let page = desk.get(path).await;
+async fn an_endpoint_that_responds_410_is_on_the_overview_and_its_delivery_failed() {
+    let mut fixture = WebhookPagesFixture::new().await;
+    let endpoint = fixture.endpoint(&["transaction.created"]).await;
+    assert!(fixture.get("/settings/webhooks/failed").await.contains("No failed deliveries."));
+    fixture.receiver.respond_with([ScriptedResponse::Status(410)]);
+    fixture.import_and_deliver("one").await;
+    for path in ["/", "/settings/webhooks", &endpoint_path(&endpoint, "")] {
+        let page = fixture.get(path).await;
         assert!(page.contains("Disabled because it responded with 410 Gone"), "{path}: {page}");
-        assert!(page.contains(&at(&endpoint, "")), "{path}: {page}");
+        assert!(page.contains(&endpoint_path(&endpoint, "")), "{path}: {page}");
     }
-    let failed = desk.get("/settings/webhooks/failed").await;
+    let failed = fixture.get("/settings/webhooks/failed").await;
     assert!(failed.contains("transaction.created") && failed.contains("1 attempt,"), "{failed}");
-    desk.browser.submit(&at(&endpoint, "/enable"), &[]).await.good();
-    assert!(!desk.get("/").await.contains("responded with 410 Gone"));
+    fixture.browser.submit(&endpoint_path(&endpoint, "/enable"), &[]).await.good();
+    assert!(!fixture.get("/").await.contains("responded with 410 Gone"));
 }
 
 #[tokio::test]
-async fn what_was_not_delivered_is_sent_again_alone_or_together() {
-    let mut desk = Desk::new().await;
-    let endpoint = desk.endpoint(&["transaction.created"]).await;
-    desk.receiver.respond_with([ScriptedResponse::Status(410)]);
-    desk.happens("one").await;
-    desk.browser.submit(&at(&endpoint, "/enable"), &[]).await.good();
-    let page = desk.get("/settings/webhooks/failed").await;
+async fn failed_deliveries_are_resent_one_by_one_or_together() {
+    let mut fixture = WebhookPagesFixture::new().await;
+    let endpoint = fixture.endpoint(&["transaction.created"]).await;
+    fixture.receiver.respond_with([ScriptedResponse::Status(410)]);
+    fixture.import_and_deliver("one").await;
+    fixture.browser.submit(&endpoint_path(&endpoint, "/enable"), &[]).await.good();
+    let page = fixture.get("/settings/webhooks/failed").await;
     let field = |name: &str| {
         let (_, rest) = page.split_once(&format!("name=\"{name}\" value=\"")).unwrap();
         rest.split('"').next().unwrap().to_owned()
     };
     let (id, event) = (endpoint.id.to_string(), field("event"));
     let fields = [("endpoint", id.as_str()), ("event", &event)];
-    desk.receiver.respond_with([ScriptedResponse::Text(500, HOSTILE.to_owned())]);
-    let page = desk.browser.submit("/settings/webhooks/failed/send", &fields).await.good();
+    fixture.receiver.respond_with([ScriptedResponse::Text(500, HOSTILE.to_owned())]);
+    let page = fixture.browser.submit("/settings/webhooks/failed/send", &fields).await.good();
     assert!(page.contains("Delivery failed: 500.") && page.contains("Manual"), "{page}");
-    is_harmless(&page);
+    assert_escaped(&page);
 
     let since = [("to", id.as_str()), ("since", "2026-03-10")];
-    let page = desk.browser.submit("/settings/webhooks/failed/replay", &since).await.good();
+    let page = fixture.browser.submit("/settings/webhooks/failed/replay", &since).await.good();
     assert!(page.contains("1 event will be sent again."), "{page}");
     assert!(page.contains("0 of 1 sent, 0 delivered.") && page.contains("In progress"), "{page}");
-    let again = desk.browser.post("/settings/webhooks/failed/replay", &since).await;
+    let again = fixture.browser.post("/settings/webhooks/failed/replay", &since).await;
     assert_eq!(again.status, StatusCode::BAD_REQUEST);
     assert!(again.text.contains("wait until it is done"), "{}", again.text);
-    webhooks::replay_once(&desk.world.app).await.unwrap();
-    webhooks::replay_once(&desk.world.app).await.unwrap();
-    let page = desk.get("/settings/webhooks/failed").await;
+    webhooks::replay_once(&fixture.world.app).await.unwrap();
+    webhooks::replay_once(&fixture.world.app).await.unwrap();
+    let page = fixture.get("/settings/webhooks/failed").await;
     assert!(
         page.contains("1 of 1 sent, 1 delivered.") && page.contains("No failed deliveries"),
         "{page}"
     );
     for wrong in ["", "2026-13-01", "2020-01-01"] {
         let fields = [("to", id.as_str()), ("since", wrong)];
-        let page = desk.browser.post("/settings/webhooks/failed/replay", &fields).await;
+        let page = fixture.browser.post("/settings/webhooks/failed/replay", &fields).await;
         assert_eq!(page.status, StatusCode::BAD_REQUEST, "{wrong}");
     }
 }
 
-/// Opens the portal of the desk's key in a browser where nobody is signed in.
-async fn guest(desk: &Desk) -> (Browser, String) {
-    let (mine, caller) = (desk.world.app.clone(), desk.key.caller.clone());
-    let made = desk.world.app.db.write(move |tx| portal::create_link(&mine, tx, &caller)).await;
+/// Opens a portal link of the fixture's key in a browser where nobody is signed in.
+async fn open_portal_link(fixture: &WebhookPagesFixture) -> (Browser, String) {
+    let (app, caller) = (fixture.world.app.clone(), fixture.key.caller.clone());
+    let made = fixture.world.app.db.write(move |tx| portal::create_link(&app, tx, &caller)).await;
     let path = portal::link_path(&made.unwrap().0);
-    let mut browser = Browser::new(&desk.world);
+    let mut browser = Browser::new(&fixture.world);
     let page = browser.get(&path).await.good();
     let (_, rest) = page.split_once("name=\"form_token\" value=\"").unwrap();
     browser.set_form_token(rest.split('"').next().unwrap());
     (browser, path)
 }
 
-/// Presses the button, and takes up the token that the portal's forms carry.
-async fn enter(desk: &Desk) -> Browser {
-    let (mut browser, path) = guest(desk).await;
+/// Enters the portal by the button of its link, and takes over the form token of its pages.
+async fn enter_portal(fixture: &WebhookPagesFixture) -> Browser {
+    let (mut browser, path) = open_portal_link(fixture).await;
     let page = browser.submit(&path, &[]).await.good();
     let (_, rest) = page.split_once("name=\"form_token\" value=\"").unwrap();
     browser.set_form_token(rest.split('"').next().unwrap());
@@ -281,47 +288,50 @@ async fn enter(desk: &Desk) -> Browser {
 }
 
 #[tokio::test]
-async fn looking_at_a_portal_link_does_not_use_it_up_and_the_button_does() {
-    let desk = Desk::new().await;
-    let (mut browser, path) = guest(&desk).await;
+async fn a_portal_link_is_used_up_by_its_button_and_not_by_opening_it() {
+    let fixture = WebhookPagesFixture::new().await;
+    let (mut browser, path) = open_portal_link(&fixture).await;
     for _ in 0..3 {
         let page = browser.get(&path).await.good();
         assert!(page.contains("Open portal</button>"), "{page}");
     }
-    // Another site cannot press it.
-    let mut forger = Browser::new(&desk.world);
+    // Another site cannot press the button.
+    let mut forger = Browser::new(&fixture.world);
     assert_eq!(forger.post(&path, &[]).await.status, StatusCode::FORBIDDEN);
     let page = browser.submit(&path, &[]).await.good();
     assert!(page.contains("A script"), "{page}");
     assert_eq!(browser.get(&path).await.status, StatusCode::GONE);
-    let (mut late, path) = guest(&desk).await;
-    desk.world.advance_seconds(600);
+    let (mut late, path) = open_portal_link(&fixture).await;
+    fixture.world.advance_seconds(600);
     assert_eq!(late.post(&path, &[]).await.status, StatusCode::GONE);
     assert_eq!(late.get("/portal/webhooks").await.status, StatusCode::FORBIDDEN);
 }
 
 #[tokio::test]
-async fn the_portal_keeps_the_endpoints_of_its_key_and_opens_no_other_page() {
-    let desk = Desk::new().await;
-    let own = desk.endpoint(&[]).await;
-    let other = desk.person.key(new_key()).await;
-    let hidden = desk.endpoint_of(&other, &[]).await;
-    let mut browser = enter(&desk).await;
+async fn the_portal_manages_the_endpoints_of_its_key_and_opens_no_other_page() {
+    let fixture = WebhookPagesFixture::new().await;
+    let own = fixture.endpoint(&[]).await;
+    let other = fixture.person.key(new_key()).await;
+    let hidden = fixture.endpoint_of(&other, &[]).await;
+    let mut browser = enter_portal(&fixture).await;
     let page = browser.get("/portal/webhooks").await.good();
     assert!(page.contains(&own.id.to_string()) && !page.contains(&hidden.id.to_string()), "{page}");
     assert!(!page.contains("href=\"/settings") && !page.contains("/sign-out"), "{page}");
-    let at = |id: base::EndpointId, rest: &str| format!("/portal/webhooks/{id}{rest}");
-    assert_eq!(browser.get(&at(hidden.id, "")).await.status, StatusCode::NOT_FOUND);
-    assert_eq!(browser.post(&at(hidden.id, "/delete"), &[]).await.status, StatusCode::NOT_FOUND);
-    let page = browser.post(&at(own.id, "/test"), &[]).await.good();
+    let endpoint_path = |id: base::EndpointId, rest: &str| format!("/portal/webhooks/{id}{rest}");
+    assert_eq!(browser.get(&endpoint_path(hidden.id, "")).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(
+        browser.post(&endpoint_path(hidden.id, "/delete"), &[]).await.status,
+        StatusCode::NOT_FOUND
+    );
+    let page = browser.post(&endpoint_path(own.id, "/test"), &[]).await.good();
     assert!(page.contains("Delivered: 204"), "{page}");
-    let page = browser.submit(&at(own.id, "/disable"), &[]).await.good();
+    let page = browser.submit(&endpoint_path(own.id, "/disable"), &[]).await.good();
     assert!(page.contains("Disabled manually"), "{page}");
     for path in ["/portal/webhooks/attempts", "/portal/webhooks/failed"] {
         browser.get(path).await.good();
     }
     let key = hidden.key.to_string();
-    let fields = [("key", key.as_str()), ("url", &desk.receiver.url)];
+    let fields = [("key", key.as_str()), ("url", &fixture.receiver.url)];
     assert_eq!(browser.post("/portal/webhooks", &fields).await.status, StatusCode::NOT_FOUND);
     for path in
         ["/", "/accounts", "/settings", "/settings/webhooks", "/settings/keys", "/approvals"]
@@ -337,61 +347,65 @@ async fn the_portal_keeps_the_endpoints_of_its_key_and_opens_no_other_page() {
 
 #[tokio::test]
 async fn the_portal_closes_with_its_key_and_a_session_does_not_open_it() {
-    let mut desk = Desk::new().await;
-    let mut browser = enter(&desk).await;
-    service::access::keys::revoke(&desk.world.app, &desk.person.caller, desk.key.id).await.unwrap();
+    let mut fixture = WebhookPagesFixture::new().await;
+    let mut browser = enter_portal(&fixture).await;
+    service::access::keys::revoke(&fixture.world.app, &fixture.person.caller, fixture.key.id)
+        .await
+        .unwrap();
     assert_eq!(browser.get("/portal/webhooks").await.status, StatusCode::FORBIDDEN);
-    assert_eq!(desk.browser.get("/portal/webhooks").await.status, StatusCode::FORBIDDEN);
+    assert_eq!(fixture.browser.get("/portal/webhooks").await.status, StatusCode::FORBIDDEN);
 }
 
 #[tokio::test]
-async fn an_endpoint_whose_key_has_ended_says_so_and_cannot_be_woken() {
-    let mut desk = Desk::new().await;
-    let endpoint = desk.endpoint(&[]).await;
-    service::access::keys::revoke(&desk.world.app, &desk.person.caller, desk.key.id).await.unwrap();
-    let page = desk.get(&at(&endpoint, "")).await;
+async fn an_endpoint_whose_key_was_revoked_says_so_and_cannot_be_enabled() {
+    let mut fixture = WebhookPagesFixture::new().await;
+    let endpoint = fixture.endpoint(&[]).await;
+    service::access::keys::revoke(&fixture.world.app, &fixture.person.caller, fixture.key.id)
+        .await
+        .unwrap();
+    let page = fixture.get(&endpoint_path(&endpoint, "")).await;
     assert!(
         page.contains("its API key was revoked") && !page.contains("Enable endpoint</button>"),
         "{page}"
     );
-    let refused = desk.browser.post(&at(&endpoint, "/enable"), &[]).await;
+    let refused = fixture.browser.post(&endpoint_path(&endpoint, "/enable"), &[]).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
-    // Its end was the person's own will.
-    assert!(!desk.get("/settings/webhooks").await.contains("class=\"warning\""));
+    // The person revoked the key, so there is no warning.
+    assert!(!fixture.get("/settings/webhooks").await.contains("class=\"warning\""));
 }
 
 #[tokio::test]
-async fn a_page_makes_the_server_send_no_more_often_than_a_program_could() {
-    let mut desk = Desk::new().await;
-    let endpoint = desk.endpoint(&[]).await;
+async fn test_events_from_a_page_are_rate_limited() {
+    let mut fixture = WebhookPagesFixture::new().await;
+    let endpoint = fixture.endpoint(&[]).await;
     let mut statuses = Vec::new();
     for _ in 0..101 {
-        statuses.push(desk.browser.post(&at(&endpoint, "/test"), &[]).await.status);
+        statuses.push(fixture.browser.post(&endpoint_path(&endpoint, "/test"), &[]).await.status);
     }
     assert_eq!(statuses.pop(), Some(StatusCode::TOO_MANY_REQUESTS));
     assert!(statuses.iter().all(|it| *it == StatusCode::OK), "{statuses:?}");
-    assert_eq!(desk.receiver.requests().len(), 100);
+    assert_eq!(fixture.receiver.requests().len(), 100);
 }
 
-/// What lies there is sent again by a button, unless its endpoint is off; then the way there is shown.
+/// A failed delivery has a resend button unless its endpoint is disabled.
 #[tokio::test]
-async fn what_cannot_be_sent_again_now_says_why() {
-    let mut desk = Desk::new().await;
-    let endpoint = desk.endpoint(&["transaction.created"]).await;
-    desk.receiver.respond_with([ScriptedResponse::Status(503)]);
-    desk.happens("one").await;
-    desk.browser.submit(&at(&endpoint, "/disable"), &[]).await.good();
-    let page = desk.get("/settings/webhooks/failed").await;
+async fn a_failed_delivery_to_a_disabled_endpoint_says_why_it_cannot_be_resent() {
+    let mut fixture = WebhookPagesFixture::new().await;
+    let endpoint = fixture.endpoint(&["transaction.created"]).await;
+    fixture.receiver.respond_with([ScriptedResponse::Status(503)]);
+    fixture.import_and_deliver("one").await;
+    fixture.browser.submit(&endpoint_path(&endpoint, "/disable"), &[]).await.good();
+    let page = fixture.get("/settings/webhooks/failed").await;
     assert!(page.contains("Endpoint disabled") && !page.contains("Resend<span"), "{page}");
     let (_, rest) = page.split_once("/settings/webhooks/events/").unwrap();
     let event = rest.split('"').next().unwrap().to_owned();
     let id = endpoint.id.to_string();
     let fields = [("endpoint", id.as_str()), ("event", event.as_str())];
-    let page = desk.browser.submit("/settings/webhooks/failed/send", &fields).await.good();
+    let page = fixture.browser.submit("/settings/webhooks/failed/send", &fields).await.good();
     assert!(page.contains("The endpoint is disabled; enable it first"), "{page}");
-    // The oldest day that can be chosen is one that is taken.
-    desk.browser.submit(&at(&endpoint, "/enable"), &[]).await.good();
+    // The oldest day that can be chosen is accepted.
+    fixture.browser.submit(&endpoint_path(&endpoint, "/enable"), &[]).await.good();
     let fields = [("to", id.as_str()), ("since", "2026-02-08")];
-    let page = desk.browser.submit("/settings/webhooks/failed/replay", &fields).await.good();
+    let page = fixture.browser.submit("/settings/webhooks/failed/replay", &fields).await.good();
     assert!(page.contains("1 event will be sent again"), "{page}");
 }

@@ -1,9 +1,9 @@
-//! The first person, the invited, and whoever signs up where that is open.
+//! Setup by the first person, invitations, and open sign-up.
 
 use service::access::sign_ins;
 use testkit::World;
 
-use super::{Guest, PASSWORD, SITE, enter, robin};
+use super::{Guest, PASSWORD, SITE, robin, sign_in};
 
 fn newcomer<'a>(email: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let fields = [("email", email), ("password", PASSWORD), ("name", "Robin"), ("currency", "eur")];
@@ -11,60 +11,60 @@ fn newcomer<'a>(email: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'
 }
 
 #[tokio::test]
-async fn the_first_person_is_led_to_the_setup_and_in() {
+async fn the_first_person_is_sent_to_the_setup_and_signed_in_by_it() {
     let world = World::new().await;
     let mut guest = Guest::new(&world, SITE);
     for path in ["/", "/sign-in", "/settings/security"] {
-        assert_eq!(guest.get(path).await.goes_to(), "/setup", "{path}");
+        assert_eq!(guest.get(path).await.location(), "/setup", "{path}");
     }
     let page = guest.get("/setup").await.good();
     assert!(page.contains("Setup code"));
     let code = sign_ins::setup_code(&world.app);
-    assert!(!page.contains(&code), "the page must not tell");
+    assert!(!page.contains(&code), "the page must not show the code");
     let wrong = newcomer("robin@example.com", &[("code", "k7wq-3m2x-9d4h")]);
-    let said = guest.post("/setup", &wrong).await.refused(400);
-    assert!(said.contains("not the setup code") && said.contains("value=\"robin@example.com\""));
-    assert!(!said.contains(PASSWORD), "a password is never sent back");
+    let page = guest.post("/setup", &wrong).await.refused(400);
+    assert!(page.contains("not the setup code") && page.contains("value=\"robin@example.com\""));
+    assert!(!page.contains(PASSWORD), "a password is never sent back");
     let odd = [("email", "r@example.com"), ("password", PASSWORD), ("currency", "XYZ")];
-    let said = guest.post("/setup", &[&odd[..], &[("code", &code)]].concat()).await.refused(400);
-    assert!(said.contains("currency code"), "{said}");
+    let page = guest.post("/setup", &[&odd[..], &[("code", &code)]].concat()).await.refused(400);
+    assert!(page.contains("currency code"), "{page}");
     let code = code.to_uppercase();
     let sent = guest.post("/setup", &newcomer("robin@example.com", &[("code", &code)])).await;
-    assert_eq!(sent.goes_to(), "/");
+    assert_eq!(sent.location(), "/");
     let page = guest.get("/settings/security").await.good();
     assert!(page.contains("robin@example.com") && page.contains("signed in with setup code"));
-    // From here on the setup is over.
+    // The setup is over from here on.
     let mut late = Guest::new(&world, SITE);
-    assert_eq!(late.get("/setup").await.goes_to(), "/sign-in");
+    assert_eq!(late.get("/setup").await.location(), "/sign-in");
     late.get("/sign-in").await.good();
-    let said = late.post("/setup", &newcomer("kim@example.com", &[("code", &code)])).await;
-    assert!(said.refused(400).contains("This installation is already set up"));
+    let page = late.post("/setup", &newcomer("kim@example.com", &[("code", &code)])).await;
+    assert!(page.refused(400).contains("This installation is already set up"));
 }
 
 #[tokio::test]
-async fn an_admin_invites_somebody_who_gets_in_once() {
+async fn an_invitation_by_an_admin_works_once() {
     let world = World::new().await;
     robin(&world).await;
-    let mut admin = enter(&world, "robin@example.com").await;
+    let mut admin = sign_in(&world, "robin@example.com").await;
     admin.get("/settings/people").await.good();
     let made = admin.post("/settings/people", &[("email", "kim@example.com")]).await.good();
     let link = made.split(&format!("{SITE}/invite/")).nth(1).unwrap();
     let path = format!("/invite/{}", link.split(['<', '"']).next().unwrap());
-    assert!(!admin.get("/settings/people").await.good().contains(&path), "shown once");
+    assert!(!admin.get("/settings/people").await.good().contains(&path), "the link is shown once");
     let mut kim = Guest::new(&world, SITE);
     let page = kim.get(&path).await.good();
     assert!(page.contains("value=\"kim@example.com\""));
     let other = kim.post(&path, &newcomer("alex@example.com", &[])).await.refused(400);
     assert!(other.contains("for another email address"));
-    assert_eq!(kim.post(&path, &newcomer("kim@example.com", &[])).await.goes_to(), "/");
-    // A member does not invite, and does not see that somebody could.
+    assert_eq!(kim.post(&path, &newcomer("kim@example.com", &[])).await.location(), "/");
+    // A member cannot invite anyone, and does not see the page.
     let page = kim.get("/settings/security").await.good();
     assert!(!page.contains("/settings/people"));
     kim.get("/settings/people").await.refused(404);
     kim.post("/settings/people", &[("email", "")]).await.refused(404);
     let mut late = Guest::new(&world, SITE);
-    let said = late.get(&path).await.refused(404);
-    assert!(said.contains("This invitation is no longer valid"));
+    let page = late.get(&path).await.refused(404);
+    assert!(page.contains("This invitation is no longer valid"));
     late.get("/sign-in").await.good();
     late.post(&path, &newcomer("alex@example.com", &[])).await.refused(404);
     let made = admin.post("/settings/people", &[("email", "kim@example.com")]).await.refused(400);
@@ -75,20 +75,20 @@ async fn an_admin_invites_somebody_who_gets_in_once() {
 async fn an_invitation_can_be_withdrawn() {
     let world = World::new().await;
     robin(&world).await;
-    let mut admin = enter(&world, "robin@example.com").await;
+    let mut admin = sign_in(&world, "robin@example.com").await;
     let made = admin.post("/settings/people", &[("email", "")]).await.good();
     let link = made.split(&format!("{SITE}/invite/")).nth(1).unwrap();
     let path = format!("/invite/{}", link.split(['<', '"']).next().unwrap());
     let id = made.split("/settings/people/").nth(1).unwrap().split('/').next().unwrap();
     let withdraw = format!("/settings/people/{id}/withdraw");
-    assert_eq!(admin.post(&withdraw, &[]).await.goes_to(), "/settings/people");
+    assert_eq!(admin.post(&withdraw, &[]).await.location(), "/settings/people");
     assert!(admin.get("/settings/people").await.good().contains("Invitation withdrawn"));
     Guest::new(&world, SITE).get(&path).await.refused(404);
     admin.post("/settings/people/nonsense/withdraw", &[]).await.refused(404);
 }
 
 #[tokio::test]
-async fn signing_up_is_closed_unless_the_operator_opens_it() {
+async fn sign_up_is_closed_unless_the_operator_opens_it() {
     let world = World::new().await;
     robin(&world).await;
     let mut guest = Guest::new(&world, SITE);
@@ -103,12 +103,12 @@ async fn signing_up_is_closed_unless_the_operator_opens_it() {
     guest.get("/sign-up").await.good();
     guest.post("/sign-up", &newcomer("kim@example.com", &[])).await.good();
     let fields = [("email", "kim@example.com"), ("password", PASSWORD)];
-    assert_eq!(guest.post("/sign-in", &fields).await.goes_to(), "/");
+    assert_eq!(guest.post("/sign-in", &fields).await.location(), "/");
     guest.get("/settings/security").await.good();
 }
 
 #[tokio::test]
-async fn signing_up_answers_the_same_for_an_address_that_has_an_account() {
+async fn sign_up_responds_the_same_for_an_email_that_has_an_account() {
     let world = World::new().await;
     robin(&world).await;
     let public_url = SITE.to_owned();
@@ -127,21 +127,21 @@ async fn signing_up_answers_the_same_for_an_address_that_has_an_account() {
     assert_eq!(answers[0], answers[1]);
     let (status, _, text) = &answers[0];
     assert!(status.is_success() && text.contains("Sign in as"), "{text}");
-    // Whoever had the account has it still, and reads of the attempt in their trail.
-    let mut robin = enter(&world, "robin@example.com").await;
+    // The existing account is unchanged, and its audit trail shows the attempt.
+    let mut robin = sign_in(&world, "robin@example.com").await;
     let trail = robin.get("/settings/audit").await.good();
     assert!(trail.contains("Somebody tried to create another account with your email"));
 }
 
 #[tokio::test]
-async fn an_open_installation_still_asks_its_first_person_for_the_code() {
+async fn an_installation_with_open_sign_up_still_requires_the_setup_code() {
     let world = World::new().await;
     let public_url = SITE.to_owned();
     let open = web::Settings { public_url, sign_up_open: true, ..web::Settings::default() };
     let mut guest = Guest::with(&world, open);
-    assert_eq!(guest.get("/sign-up").await.goes_to(), "/setup");
+    assert_eq!(guest.get("/sign-up").await.location(), "/setup");
     guest.get("/setup").await.good();
     let sent = guest.post("/sign-up", &newcomer("kim@example.com", &[])).await;
-    assert_eq!(sent.goes_to(), "/setup");
+    assert_eq!(sent.location(), "/setup");
     assert!(service::access::users::list(&world.app, 1).await.unwrap().is_empty());
 }

@@ -1,17 +1,17 @@
-//! What somebody who is not wanted tries at the door.
+//! Attacks on the sign-in pages.
 
 use service::access::sessions::{self, Method, Visit};
 use testkit::World;
 
-use super::{Guest, PASSWORD, SITE, enter, is_good, robin};
+use super::{Guest, PASSWORD, SITE, is_session, robin, sign_in};
 
 const SESSION: &str = "__Host-evenkeel_session";
 
 #[tokio::test]
-async fn a_session_planted_before_signing_in_is_worth_nothing_afterwards() {
+async fn a_session_planted_before_signing_in_is_replaced() {
     let world = World::new().await;
     let robin = robin(&world).await;
-    // One that was made up, and one that is the attacker's own.
+    // A made-up token, and the attacker's own session.
     let made_up = format!("eks_{}", "A".repeat(38));
     let kim = world.person("kim@example.com").await;
     let own = sessions::create(&world.app, &kim.user, Method::Password, Visit::default()).await;
@@ -22,23 +22,23 @@ async fn a_session_planted_before_signing_in_is_worth_nothing_afterwards() {
         victim.get("/sign-in").await.good();
         let visit = victim.cookie("__Host-evenkeel_visit").to_owned();
         let fields = [("email", "robin@example.com"), ("password", PASSWORD)];
-        assert_eq!(victim.post("/sign-in", &fields).await.goes_to(), "/");
+        assert_eq!(victim.post("/sign-in", &fields).await.location(), "/");
         let token = victim.cookie(SESSION).to_owned();
         assert!(token != planted && token != visit && !token.is_empty());
         let found = sessions::find(&world.app, &token, None).await.unwrap().unwrap();
         assert_eq!(found.0.user, robin.id);
         let before = sessions::find(&world.app, &planted, None).await.unwrap();
         assert!(before.is_none_or(|it| it.0.user == kim.user.id));
-        // The forms of the door are another's forms after signing in.
+        // The cookie behind the forms of the sign-in pages is gone after signing in.
         assert!(victim.cookie("__Host-evenkeel_visit").is_empty());
     }
 }
 
 #[tokio::test]
-async fn signing_in_leads_to_this_site_and_nowhere_else() {
+async fn signing_in_redirects_only_within_this_site() {
     let world = World::new().await;
     robin(&world).await;
-    for (next, place) in [
+    for (next, target) in [
         ("/goals?page=2", "/goals?page=2"),
         ("https://evil.example/", "/"),
         ("//evil.example/", "/"),
@@ -54,17 +54,17 @@ async fn signing_in_leads_to_this_site_and_nowhere_else() {
         let page = guest.get(&format!("/sign-in?next={query}")).await.good();
         assert!(!page.contains("evil.example"), "{next}");
         let fields = [("email", "robin@example.com"), ("password", PASSWORD), ("next", next)];
-        assert_eq!(guest.post("/sign-in", &fields).await.goes_to(), place, "{next}");
+        assert_eq!(guest.post("/sign-in", &fields).await.location(), target, "{next}");
     }
 }
 
-/// The page with what differs by design taken out: the address that was typed and the token.
+/// The page without the parts that always differ: the typed email and the form token.
 fn bare(text: &str, email: &str, token: &str) -> String {
     text.replace(email, "EMAIL").replace(token, "TOKEN")
 }
 
 #[tokio::test]
-async fn nobody_can_find_out_at_the_door_who_has_an_account() {
+async fn sign_in_does_not_reveal_which_emails_have_accounts() {
     let world = World::new().await;
     robin(&world).await;
     let mut guest = Guest::new(&world, SITE);
@@ -73,13 +73,13 @@ async fn nobody_can_find_out_at_the_door_who_has_an_account() {
     for email in ["robin@example.com", "nobody@example.com"] {
         for number in 0..11 {
             guest.address = format!("192.0.2.{number}");
-            let marks = world.stored().await["sign_in_failures"].len();
+            let before = world.stored().await["sign_in_failures"].len();
             let sent = guest.post("/sign-in", &[("email", email), ("password", "wrong")]).await;
             let (status, headers) = (sent.status.as_u16(), sent.headers.clone());
             let names: Vec<String> = headers.keys().map(ToString::to_string).collect();
             let page = bare(&sent.text, email, &guest.token);
-            let left = world.stored().await["sign_in_failures"].len() - marks;
-            answers.push((status, names, page, left));
+            let recorded = world.stored().await["sign_in_failures"].len() - before;
+            answers.push((status, names, page, recorded));
         }
     }
     let (known, unknown) = answers.split_at(11);
@@ -89,7 +89,7 @@ async fn nobody_can_find_out_at_the_door_who_has_an_account() {
 }
 
 #[tokio::test]
-async fn guessing_passwords_closes_the_door_also_to_the_right_one() {
+async fn too_many_wrong_passwords_block_the_right_one_too() {
     let world = World::new().await;
     robin(&world).await;
     let mut guest = Guest::new(&world, SITE);
@@ -100,16 +100,16 @@ async fn guessing_passwords_closes_the_door_also_to_the_right_one() {
         guest.post("/sign-in", &fields("wrong password")).await.refused(400);
     }
     guest.address = "198.51.100.7".to_owned();
-    let said = guest.post("/sign-in", &fields(PASSWORD)).await.refused(429);
-    assert!(said.contains("Too many attempts. Wait 15 minutes"), "{said}");
+    let page = guest.post("/sign-in", &fields(PASSWORD)).await.refused(429);
+    assert!(page.contains("Too many attempts. Wait 15 minutes"), "{page}");
     assert!(guest.cookie(SESSION).is_empty());
     world.advance_seconds(900);
-    assert_eq!(guest.post("/sign-in", &fields(PASSWORD)).await.goes_to(), "/");
+    assert_eq!(guest.post("/sign-in", &fields(PASSWORD)).await.location(), "/");
 }
 
-/// Fifty wrong passwords from one address close the door to that address.
+/// Fifty wrong passwords block an address; behind a trusted proxy the forwarded address counts.
 #[tokio::test]
-async fn behind_a_proxy_of_ours_one_stranger_does_not_close_the_door_for_others() {
+async fn behind_a_trusted_proxy_one_attacker_does_not_block_others() {
     for (proxies, expected) in [(vec!["192.0.2.0/24"], 303), (Vec::new(), 429)] {
         let world = World::new().await;
         robin(&world).await;
@@ -132,7 +132,7 @@ async fn behind_a_proxy_of_ours_one_stranger_does_not_close_the_door_for_others(
 }
 
 #[tokio::test]
-async fn cookies_are_kept_from_scripts_other_sites_and_plain_connections() {
+async fn cookies_are_http_only_same_site_and_secure() {
     let world = World::new().await;
     robin(&world).await;
     for (site, prefix) in [(SITE, "__Host-"), ("http://localhost:4680", "")] {
@@ -156,33 +156,33 @@ async fn cookies_are_kept_from_scripts_other_sites_and_plain_connections() {
 }
 
 #[tokio::test]
-async fn a_cookie_of_http_is_none_on_https() {
+async fn a_cookie_without_the_host_prefix_is_ignored_on_https() {
     let world = World::new().await;
     let robin = robin(&world).await;
     let token = sessions::create(&world.app, &robin, Method::Password, Visit::default()).await;
     let mut guest = Guest::new(&world, SITE);
     guest.cookies.insert("evenkeel_session".to_owned(), token.unwrap());
-    assert!(guest.get("/settings/security").await.goes_to().starts_with("/sign-in"));
+    assert!(guest.get("/settings/security").await.location().starts_with("/sign-in"));
 }
 
 #[tokio::test]
-async fn signing_out_ends_the_session_for_good() {
+async fn signing_out_ends_the_session() {
     let world = World::new().await;
     robin(&world).await;
-    let mut guest = enter(&world, "robin@example.com").await;
+    let mut guest = sign_in(&world, "robin@example.com").await;
     let token = guest.cookie(SESSION).to_owned();
-    assert!(is_good(&world, &token).await);
-    assert_eq!(guest.get("/sign-out").await.status.as_u16(), 405, "a link must not do it");
-    assert!(is_good(&world, &token).await);
-    assert_eq!(guest.post("/sign-out", &[]).await.goes_to(), "/sign-in");
-    assert!(!is_good(&world, &token).await && guest.cookie(SESSION).is_empty());
-    // Putting the cookie back helps nobody.
+    assert!(is_session(&world, &token).await);
+    assert_eq!(guest.get("/sign-out").await.status.as_u16(), 405, "a link must not sign out");
+    assert!(is_session(&world, &token).await);
+    assert_eq!(guest.post("/sign-out", &[]).await.location(), "/sign-in");
+    assert!(!is_session(&world, &token).await && guest.cookie(SESSION).is_empty());
+    // The old cookie no longer works.
     guest.cookies.insert(SESSION.to_owned(), token);
-    assert!(guest.get("/settings/security").await.goes_to().starts_with("/sign-in"));
+    assert!(guest.get("/settings/security").await.location().starts_with("/sign-in"));
 }
 
 #[tokio::test]
-async fn what_was_typed_comes_back_as_text_and_no_page_is_framed_or_kept() {
+async fn typed_text_is_escaped_and_pages_are_not_framed_or_cached() {
     let world = World::new().await;
     robin(&world).await;
     let mut guest = Guest::new(&world, SITE);
@@ -199,7 +199,7 @@ async fn what_was_typed_comes_back_as_text_and_no_page_is_framed_or_kept() {
 }
 
 #[tokio::test]
-async fn the_demo_tells_at_the_door_how_to_get_in_and_nothing_else_does() {
+async fn only_the_demo_shows_its_password_on_the_sign_in_page() {
     let world = World::new().await;
     robin(&world).await;
     let demo = web::DemoSignIn { email: "d@example.com".to_owned(), password: "p<4>".to_owned() };
@@ -212,7 +212,7 @@ async fn the_demo_tells_at_the_door_how_to_get_in_and_nothing_else_does() {
 }
 
 #[tokio::test]
-async fn a_form_with_more_fields_than_any_of_ours_is_refused() {
+async fn a_form_with_too_many_fields_is_refused() {
     let world = World::new().await;
     robin(&world).await;
     let mut guest = Guest::new(&world, SITE);

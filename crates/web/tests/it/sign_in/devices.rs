@@ -1,8 +1,8 @@
-//! The browser that signed in before, as the pages know it.
+//! Browsers that signed in before, which a device cookie identifies.
 
 use testkit::World;
 
-use super::{Guest, PASSWORD, SITE, enter, robin};
+use super::{Guest, PASSWORD, SITE, robin, sign_in};
 
 const DEVICE: &str = "__Host-evenkeel_device";
 
@@ -11,7 +11,7 @@ async fn attempt(guest: &mut Guest, password: &str) -> u16 {
     guest.post("/sign-in", &fields).await.status.as_u16()
 }
 
-/// Ten wrong passwords from ten addresses; then says what the page tells the owner at an eleventh.
+/// Sends ten wrong passwords from ten addresses, and returns the page that the owner then gets at an eleventh.
 async fn lock(world: &World) -> String {
     for number in 0..10 {
         let mut stranger = Guest::new(world, SITE);
@@ -26,38 +26,38 @@ async fn lock(world: &World) -> String {
 }
 
 #[tokio::test]
-async fn a_browser_that_signed_in_before_is_let_in_while_others_guess() {
+async fn a_browser_that_signed_in_before_can_sign_in_during_an_attack() {
     let world = World::new().await;
     robin(&world).await;
-    let mut owner = enter(&world, "robin@example.com").await;
+    let mut owner = sign_in(&world, "robin@example.com").await;
     let first = owner.cookie(DEVICE).to_owned();
     assert!(first.starts_with("ekd_"));
-    assert_eq!(owner.post("/sign-out", &[]).await.goes_to(), "/sign-in");
-    assert_eq!(owner.cookie(DEVICE), first, "signing out leaves the browser known");
-    let said = lock(&world).await;
-    assert!(said.contains("Too many attempts. Wait 15 minutes"), "{said}");
-    assert!(said.contains("sign in with a passkey, or in a browser you've used before"));
+    assert_eq!(owner.post("/sign-out", &[]).await.location(), "/sign-in");
+    assert_eq!(owner.cookie(DEVICE), first, "signing out keeps the device cookie");
+    let page = lock(&world).await;
+    assert!(page.contains("Too many attempts. Wait 15 minutes"), "{page}");
+    assert!(page.contains("sign in with a passkey, or in a browser you've used before"));
     owner.get("/sign-in").await.good();
     let fields = [("email", "robin@example.com"), ("password", PASSWORD)];
     let sent = owner.post("/sign-in", &fields).await;
-    assert_eq!(sent.goes_to(), "/");
+    assert_eq!(sent.location(), "/");
     let line = sent.set_cookies().into_iter().find(|it| it.starts_with(DEVICE)).unwrap();
     let flags = "; Path=/; HttpOnly; SameSite=Lax; Max-Age=15552000; Secure";
     assert!(line.ends_with(flags), "{line}");
-    assert_ne!(owner.cookie(DEVICE), first, "each sign-in has a token of its own");
+    assert_ne!(owner.cookie(DEVICE), first, "each sign-in issues a new device token");
 }
 
 #[tokio::test]
-async fn the_cookie_of_a_browser_opens_nothing() {
+async fn a_device_cookie_does_not_sign_in() {
     let world = World::new().await;
     robin(&world).await;
-    let owner = enter(&world, "robin@example.com").await;
+    let owner = sign_in(&world, "robin@example.com").await;
     let mut thief = Guest::new(&world, SITE);
     thief.cookies.insert(DEVICE.to_owned(), owner.cookie(DEVICE).to_owned());
-    assert!(thief.get("/settings/security").await.goes_to().starts_with("/sign-in"));
+    assert!(thief.get("/settings/security").await.location().starts_with("/sign-in"));
     let device = owner.cookie(DEVICE).to_owned();
     thief.cookies.insert("__Host-evenkeel_session".to_owned(), device);
-    assert!(thief.get("/settings/security").await.goes_to().starts_with("/sign-in"));
+    assert!(thief.get("/settings/security").await.location().starts_with("/sign-in"));
     thief.get("/sign-in").await.good();
     for _ in 0..10 {
         assert_eq!(attempt(&mut thief, "wrong password").await, 400);

@@ -1,4 +1,4 @@
-//! A browser without a screen: it keeps cookies, and sends forms with the token of the page it last saw.
+//! A minimal browser for tests: it keeps cookies, and sends forms with the form token of the page it last saw.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -16,9 +16,9 @@ use tower::ServiceExt as _;
 pub(crate) struct Guest {
     router: Router,
     pub(crate) cookies: BTreeMap<String, String>,
-    /// Of the page it last saw.
+    /// The form token of the page it last saw.
     pub(crate) token: String,
-    /// Sent with everything.
+    /// Headers that every request has.
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) address: String,
 }
@@ -59,7 +59,7 @@ impl Guest {
         self.post_bare(path, &[&pairs, fields].concat()).await
     }
 
-    /// Without a token of its own.
+    /// Sends a form without adding the form token.
     pub(crate) async fn post_bare(&mut self, path: &str, fields: &[(&str, &str)]) -> Page {
         let pair = |(name, value): &(&str, &str)| format!("{name}={}", encode(value));
         let body: Vec<String> = fields.iter().map(pair).collect();
@@ -67,7 +67,7 @@ impl Guest {
         self.send(Method::POST, path, &form, body.join("&")).await
     }
 
-    /// As the script of the passkey buttons sends it.
+    /// Sends JSON as the script of the passkey buttons does.
     pub(crate) async fn json(&mut self, path: &str, body: &Value) -> Page {
         let token = self.token.clone();
         let headers = [("content-type", "application/json"), ("x-form-token", token.as_str())];
@@ -97,14 +97,14 @@ impl Guest {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
-        // A download may be no text.
+        // A download need not be text.
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let page = Page { status: parts.status, headers: parts.headers, text };
-        self.keep(&page);
+        self.store_cookies_and_token(&page);
         page
     }
 
-    fn keep(&mut self, page: &Page) {
+    fn store_cookies_and_token(&mut self, page: &Page) {
         for line in page.set_cookies() {
             let (name, rest) = line.split_once('=').unwrap();
             let value = rest.split(';').next().unwrap_or_default();
@@ -121,19 +121,19 @@ impl Guest {
 }
 
 impl Page {
-    /// The page, once it is known to be one.
+    /// The text of the page; panics unless the status is 200.
     pub(crate) fn good(self) -> String {
         assert_eq!(self.status, StatusCode::OK, "{}", self.text);
         self.text
     }
 
-    /// Where it sends the browser.
-    pub(crate) fn goes_to(&self) -> &str {
+    /// The redirect target; panics unless the status is 303.
+    pub(crate) fn location(&self) -> &str {
         assert_eq!(self.status, StatusCode::SEE_OTHER, "{}", self.text);
         self.headers[header::LOCATION].to_str().unwrap()
     }
 
-    /// The page of a refusal with that status.
+    /// The text of the page; panics unless the status is this one.
     pub(crate) fn refused(self, status: u16) -> String {
         assert_eq!(self.status.as_u16(), status, "{}", self.text);
         self.text

@@ -1,4 +1,4 @@
-//! The door as browsers and attackers meet it: getting in, staying in, leaving, and being kept out.
+//! The sign-in pages, sessions and account security, as browsers and attackers use them.
 
 mod arrivals;
 mod attacks;
@@ -27,16 +27,16 @@ async fn robin(world: &World) -> User {
 }
 
 /// Signs somebody in through the page.
-async fn enter(world: &World, email: &str) -> Guest {
+async fn sign_in(world: &World, email: &str) -> Guest {
     let mut guest = Guest::new(world, SITE);
     guest.get("/sign-in").await.good();
     let sent = guest.post("/sign-in", &[("email", email), ("password", PASSWORD)]).await;
-    assert_eq!(sent.goes_to(), "/");
+    assert_eq!(sent.location(), "/");
     guest.get("/settings/security").await.good();
     guest
 }
 
-/// Whether a token opens a session.
-async fn is_good(world: &World, token: &str) -> bool {
+/// Whether a token is that of a session.
+async fn is_session(world: &World, token: &str) -> bool {
     sessions::find(&world.app, token, None).await.unwrap().is_some()
 }

@@ -1,4 +1,4 @@
-//! Sensitive changes: every form of the site asks for fresh proof, or is on the list of those that need none.
+//! Sensitive changes: every form of the site requires a fresh proof of identity, or is listed as needing none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,13 @@ use tower::ServiceExt as _;
 use web::{NO_PROOF, Proof, SENSITIVE, Sensitive};
 
 use super::guest::Page;
-use super::{Guest, PASSWORD, SITE, enter, robin};
+use super::{Guest, PASSWORD, SITE, robin, sign_in};
 
-const ASKS: &str = "Confirm it's you";
-/// Longer than a proof holds.
-const LATER: u64 = 601;
+const CONFIRMATION: &str = "Confirm it's you";
+/// The seconds after which a proof is too old.
+const PROOF_SECONDS: u64 = 601;
 
-/// What programs ask, which has no session.
+/// Whether a path is for programs, which have no session.
 fn is_for_programs(path: &str) -> bool {
     let oauth = ["register", "token", "revoke", "introspect"];
     path.starts_with("/v1")
@@ -29,7 +29,8 @@ fn is_for_programs(path: &str) -> bool {
         || oauth.iter().any(|it| path == format!("/oauth/{it}"))
 }
 
-/// Every route of the site that takes a form. The router lists its patterns, and each says which methods it takes.
+/// Every route of the site that takes a form. The debug text of the router lists its routes, and the Allow header of
+/// each its methods.
 async fn forms(world: &World) -> BTreeSet<String> {
     let settings = web::Settings {
         public_url: SITE.to_owned(),
@@ -68,22 +69,22 @@ async fn every_form_is_on_exactly_one_list() {
     assert!(forgotten.is_empty(), "put these on one of the two lists: {forgotten:?}");
     let gone: Vec<_> = known.difference(&found).collect();
     assert!(gone.is_empty(), "there are no such forms: {gone:?}");
-    assert!(NO_PROOF.iter().all(|it| it.1.len() > 3), "a form needs no proof without a reason");
+    assert!(NO_PROOF.iter().all(|it| it.1.len() > 3), "each form without proof needs a reason");
 }
 
-/// Robin, signed in, with one of everything that a sensitive change can be about.
-struct Scene {
+/// Robin, signed in, with one of each thing that a sensitive change can be about.
+struct SensitiveFixture {
     world: World,
     robin: User,
     guest: Guest,
     key: String,
     endpoint: String,
     passkey: String,
-    asked: String,
+    authorize_query: String,
 }
 
-impl Scene {
-    async fn new() -> Scene {
+impl SensitiveFixture {
+    async fn new() -> SensitiveFixture {
         let world = World::new().await;
         let robin = robin(&world).await;
         let (app, caller) = (world.app.clone(), Caller::owner(robin.id));
@@ -95,29 +96,29 @@ impl Scene {
             move |tx: &mut service::Tx<'_>| webhooks::create_for_key(&app, tx, &caller, key, &new)
         };
         let (endpoint, _) = app.db.write(create).await.unwrap();
-        let mut guest = enter(&world, "robin@example.com").await;
+        let mut guest = sign_in(&world, "robin@example.com").await;
         let mut device = Authenticator::new(Kind::EdDsa, SITE, b"a");
-        let question = guest.json("/passkeys/register/start", &json!({})).await.json();
-        let body = json!({ "credential": device.create(&question), "name": "Phone" });
+        let challenge = guest.json("/passkeys/register/start", &json!({})).await.json();
+        let body = json!({ "credential": device.create(&challenge), "name": "Phone" });
         guest.json("/passkeys/register/finish", &body).await.good();
         let passkey =
             service::access::passkeys::list(&app, &caller).await.unwrap()[0].id.to_string();
-        let asked = asked(&world).await;
-        Scene {
+        let authorize_query = authorize_query(&world).await;
+        SensitiveFixture {
             key: key.id.to_string(),
             endpoint: endpoint.id.to_string(),
             world,
             robin,
             guest,
             passkey,
-            asked,
+            authorize_query,
         }
     }
 
-    /// The session is left open until its proof is too old.
-    async fn later(&mut self) {
-        self.world.advance_seconds(LATER);
-        // That it was seen is written down now, and not by what follows.
+    /// Advances the clock until the session's proof is too old.
+    async fn expire_proof(&mut self) {
+        self.world.advance_seconds(PROOF_SECONDS);
+        // Stores now that the session was seen, so that later requests do not.
         self.guest.get("/settings/security").await.good();
     }
 
@@ -126,14 +127,14 @@ impl Scene {
         rule.path.replace("{id}", id)
     }
 
-    /// Everything but the count of wrong passwords.
+    /// Everything that is stored, except the count of wrong passwords.
     async fn stored(&self) -> BTreeMap<String, Vec<String>> {
         let mut stored = self.world.stored().await;
         stored.remove("sign_in_failures");
         stored
     }
 
-    /// What somebody fills in at each of the sensitive forms.
+    /// Valid fields of each sensitive form.
     fn fields(&self, path: &str) -> Vec<(&'static str, String)> {
         let plain = |pairs: &[(&'static str, &str)]| {
             pairs.iter().map(|(name, value)| (*name, (*value).to_owned())).collect()
@@ -157,9 +158,11 @@ impl Scene {
             "/settings/webhooks/{id}" => {
                 plain(&[("url", "https://127.0.0.1:9/other"), ("description", "Board")])
             }
-            "/oauth/authorize" => {
-                plain(&[("asked", &self.asked), ("scope", "accounts:read"), ("decision", "allow")])
-            }
+            "/oauth/authorize" => plain(&[
+                ("asked", &self.authorize_query),
+                ("scope", "accounts:read"),
+                ("decision", "allow"),
+            ]),
             "/settings/security/second-step" => plain(&[("on", "1")]),
             "/settings/security/email" => plain(&[("email", "new@example.com")]),
             "/settings/security/password" => plain(&[("new_password", "a new password")]),
@@ -168,7 +171,7 @@ impl Scene {
             | "/settings/webhooks/{id}/rotate"
             | "/settings/security/recovery-codes"
             | "/settings/security/passkeys/{id}/remove" => Vec::new(),
-            other => panic!("{other} has no example of a form here"),
+            other => panic!("{other} has no example fields here"),
         }
     }
 
@@ -179,8 +182,8 @@ impl Scene {
     }
 }
 
-/// A client registers, and sends the person here.
-async fn asked(world: &World) -> String {
+/// Registers an OAuth client and returns the query of its authorization request.
+async fn authorize_query(world: &World) -> String {
     let settings = web::Settings {
         public_url: SITE.to_owned(),
         oauth_registration: true,
@@ -200,8 +203,8 @@ async fn asked(world: &World) -> String {
     )
 }
 
-/// The hidden fields of the page that asks, as a browser would send them again.
-fn carried(page: &str) -> Vec<(String, String)> {
+/// The hidden fields of the confirmation page, as a browser would send them again.
+fn hidden_fields(page: &str) -> Vec<(String, String)> {
     let form =
         page.split("<form id=\"confirmed\"").nth(1).unwrap().split("</form>").next().unwrap();
     let plain = |text: &str| {
@@ -216,32 +219,36 @@ fn carried(page: &str) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn a_sensitive_form_changes_nothing_without_fresh_proof_and_everything_with_it() {
+async fn a_sensitive_form_has_an_effect_only_with_a_fresh_proof() {
     for rule in SENSITIVE.iter().filter(|it| !matches!(it.proof, Proof::Script | Proof::Download)) {
-        let mut scene = Scene::new().await;
-        scene.later().await;
-        let (path, before) = (rule.path, scene.stored().await);
-        let sent = scene.post(rule, &[]).await;
+        let mut fixture = SensitiveFixture::new().await;
+        fixture.expire_proof().await;
+        let (path, before) = (rule.path, fixture.stored().await);
+        let sent = fixture.post(rule, &[]).await;
         let in_form = rule.proof == Proof::PasswordInForm;
         assert_eq!(sent.status.as_u16(), if in_form { 400 } else { 403 }, "{path}: {}", sent.text);
-        assert_eq!(scene.stored().await, before, "{path} changed something without proof");
+        assert_eq!(fixture.stored().await, before, "{path} changed something without proof");
         let field = if in_form { "password" } else { "confirm_password" };
         if !in_form {
-            assert!(sent.text.contains(ASKS) && sent.text.contains(rule.about), "{path}");
-            // Nothing that was typed is lost.
-            let typed = scene.fields(path).into_iter().map(|(a, b)| (a.to_owned(), b));
-            assert!(carried(&sent.text).into_iter().eq(typed), "{path}: {}", sent.text);
+            assert!(sent.text.contains(CONFIRMATION) && sent.text.contains(rule.about), "{path}");
+            // The confirmation page keeps everything that was typed.
+            let typed = fixture.fields(path).into_iter().map(|(a, b)| (a.to_owned(), b));
+            assert!(hidden_fields(&sent.text).into_iter().eq(typed), "{path}: {}", sent.text);
         }
-        let wrong = scene.post(rule, &[(field, "wrong password")]).await;
+        let wrong = fixture.post(rule, &[(field, "wrong password")]).await;
         assert!(wrong.text.contains("This is not your password"), "{path}: {}", wrong.text);
         assert_eq!(wrong.status.as_u16(), 400, "{path}");
-        assert_eq!(scene.stored().await, before, "{path} changed something by a wrong password");
-        let right = scene.post(rule, &[(field, PASSWORD)]).await;
+        assert_eq!(
+            fixture.stored().await,
+            before,
+            "{path} changed something with a wrong password"
+        );
+        let right = fixture.post(rule, &[(field, PASSWORD)]).await;
         assert!(right.status.as_u16() < 400, "{path}: {}", right.text);
-        assert!(!right.text.contains(ASKS), "{path}");
-        let mut after = scene.stored().await;
+        assert!(!right.text.contains(CONFIRMATION), "{path}");
+        let mut after = fixture.stored().await;
         let mut before = before;
-        // The proof itself is written into the session, which is not what was asked for.
+        // The proof itself is stored in the session, which is not the change that was requested.
         if path != "/settings/security/delete" {
             after.remove("sessions");
             before.remove("sessions");
@@ -251,56 +258,59 @@ async fn a_sensitive_form_changes_nothing_without_fresh_proof_and_everything_wit
 }
 
 #[tokio::test]
-async fn the_rule_for_large_approvals_stays_on_while_nobody_proves_who_they_are() {
-    let mut scene = Scene::new().await;
-    scene.later().await;
-    let owner = Caller::owner(scene.robin.id);
+async fn the_passkey_rule_for_approvals_cannot_be_turned_off_without_proof() {
+    let mut fixture = SensitiveFixture::new().await;
+    fixture.expire_proof().await;
+    let owner = Caller::owner(fixture.robin.id);
     let rule = SENSITIVE.iter().find(|it| it.path == "/settings/approvals").unwrap();
-    scene.post(rule, &[]).await.refused(403);
-    let policy = actions::get_policy(&scene.world.app, &owner).await.unwrap();
+    fixture.post(rule, &[]).await.refused(403);
+    let policy = actions::get_policy(&fixture.world.app, &owner).await.unwrap();
     assert_eq!(policy.passkey_from_minor, Some(100_000));
-    scene.post(rule, &[("confirm_password", PASSWORD)]).await.goes_to();
-    let policy = actions::get_policy(&scene.world.app, &owner).await.unwrap();
+    fixture.post(rule, &[("confirm_password", PASSWORD)]).await.location();
+    let policy = actions::get_policy(&fixture.world.app, &owner).await.unwrap();
     assert_eq!(policy.passkey_from_minor, None);
 }
 
 #[tokio::test]
-async fn a_proof_holds_for_the_next_change_and_for_this_session_alone() {
-    let mut scene = Scene::new().await;
-    scene.later().await;
+async fn a_proof_is_valid_for_later_changes_but_only_in_its_session() {
+    let mut fixture = SensitiveFixture::new().await;
+    fixture.expire_proof().await;
     let find = |path: &str| SENSITIVE.iter().find(|it| it.path == path).unwrap();
-    let mut other = enter(&scene.world, "robin@example.com").await;
-    scene.later().await;
+    let mut other = sign_in(&fixture.world, "robin@example.com").await;
+    fixture.expire_proof().await;
     other.get("/settings/security").await.good();
-    scene.post(find("/settings/keys"), &[("confirm_password", PASSWORD)]).await.good();
-    scene.post(find("/settings/security/recovery-codes"), &[]).await.good();
+    fixture.post(find("/settings/keys"), &[("confirm_password", PASSWORD)]).await.good();
+    fixture.post(find("/settings/security/recovery-codes"), &[]).await.good();
     other.post("/settings/security/recovery-codes", &[]).await.refused(403);
-    // Saying no to an app needs no proof.
-    scene.later().await;
-    let asked = scene.asked.clone();
-    let deny = [("asked", asked.as_str()), ("decision", "deny")];
-    let sent = scene.guest.post("/oauth/authorize", &deny).await;
-    assert!(sent.goes_to().starts_with("https://lens.example/back?error=access_denied"));
-    // Saying yes leads to the app, which the page that asks must be allowed to.
-    let ask = scene.post(find("/oauth/authorize"), &[]).await;
+    // Denying an app needs no proof.
+    fixture.expire_proof().await;
+    let authorize_query = fixture.authorize_query.clone();
+    let deny = [("asked", authorize_query.as_str()), ("decision", "deny")];
+    let sent = fixture.guest.post("/oauth/authorize", &deny).await;
+    assert!(sent.location().starts_with("https://lens.example/back?error=access_denied"));
+    // Allowing an app redirects to it, which the policy of the confirmation page must permit.
+    let ask = fixture.post(find("/oauth/authorize"), &[]).await;
     let policy = ask.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
     assert!(policy.contains("form-action 'self' https:"), "{policy}");
 }
 
 #[tokio::test]
-async fn downloads_behind_links_ask_first_and_then_start() {
+async fn downloads_require_a_proof_and_then_start() {
     for rule in SENSITIVE.iter().filter(|it| it.proof == Proof::Download) {
-        let mut scene = Scene::new().await;
+        let mut fixture = SensitiveFixture::new().await;
         let link = format!("{}?q=tea", rule.path);
-        scene.guest.get(&link).await.good();
-        scene.later().await;
-        let confirm = scene.guest.get(&link).await.goes_to().to_owned();
+        fixture.guest.get(&link).await.good();
+        fixture.expire_proof().await;
+        let confirm = fixture.guest.get(&link).await.location().to_owned();
         assert!(confirm.starts_with("/settings/security/confirm?next="), "{confirm}");
-        let page = scene.guest.get(&confirm).await.good();
+        let page = fixture.guest.get(&confirm).await.good();
         assert!(page.contains("Your download starts when you confirm"));
         let fields = [("password", PASSWORD), ("next", link.as_str())];
-        assert_eq!(scene.guest.post("/settings/security/confirm", &fields).await.goes_to(), link);
-        scene.guest.get(&link).await.good();
+        assert_eq!(
+            fixture.guest.post("/settings/security/confirm", &fields).await.location(),
+            link
+        );
+        fixture.guest.get(&link).await.good();
     }
 }
 
@@ -315,37 +325,37 @@ async fn a_passkey_is_proof_for_somebody_without_a_password() {
     guest.token = sessions::form_token(&world.app, &session);
     guest.cookies.insert("__Host-evenkeel_session".to_owned(), session);
     let mut device = Authenticator::new(Kind::EdDsa, SITE, b"a");
-    let question = guest.json("/passkeys/register/start", &json!({})).await.json();
-    let body = json!({ "credential": device.create(&question), "name": "" });
+    let challenge = guest.json("/passkeys/register/start", &json!({})).await.json();
+    let body = json!({ "credential": device.create(&challenge), "name": "" });
     guest.json("/passkeys/register/finish", &body).await.good();
-    world.advance_seconds(LATER);
+    world.advance_seconds(PROOF_SECONDS);
     assert_eq!(guest.json("/passkeys/register/start", &json!({})).await.status.as_u16(), 400);
     let new = [("email", "new@example.com")];
     let page = guest.post("/settings/security/email", &new).await.refused(403);
-    assert!(page.contains(ASKS) && page.contains("data-form=\"confirmed\""), "{page}");
+    assert!(page.contains(CONFIRMATION) && page.contains("data-form=\"confirmed\""), "{page}");
     assert!(!page.contains("type=\"password\""), "there is no password to type");
-    assert_eq!(carried(&page), [("email".to_owned(), "new@example.com".to_owned())]);
-    // A new password is not written into a page.
+    assert_eq!(hidden_fields(&page), [("email".to_owned(), "new@example.com".to_owned())]);
+    // A new password is never part of a page.
     let secret = [("new_password", "correct horse battery staple")];
     let page = guest.post("/settings/security/password", &secret).await.refused(403);
     assert!(!page.contains("correct horse"), "{page}");
-    let question = guest.json("/passkeys/prove/start", &json!({})).await.json();
-    let body = json!({ "credential": device.get(&question), "next": "/settings/security" });
+    let challenge = guest.json("/passkeys/prove/start", &json!({})).await.json();
+    let body = json!({ "credential": device.get(&challenge), "next": "/settings/security" });
     guest.json("/passkeys/prove/finish", &body).await.good();
-    assert_eq!(guest.post("/settings/security/email", &new).await.goes_to(), "/settings/security");
+    assert_eq!(guest.post("/settings/security/email", &new).await.location(), "/settings/security");
     guest.json("/passkeys/register/start", &json!({})).await.good();
 }
 
 #[tokio::test]
-async fn the_page_that_asks_is_shown_only_for_a_form_of_our_own() {
-    let mut scene = Scene::new().await;
-    scene.later().await;
-    let before = scene.world.stored().await;
+async fn the_confirmation_page_is_shown_only_for_a_form_with_a_valid_token() {
+    let mut fixture = SensitiveFixture::new().await;
+    fixture.expire_proof().await;
+    let before = fixture.world.stored().await;
     let forged = [("form_token", "0"), ("confirm_password", PASSWORD)];
-    let page = scene.guest.post_bare("/settings/keys", &forged).await.refused(403);
-    assert!(!page.contains(ASKS), "{page}");
+    let page = fixture.guest.post_bare("/settings/keys", &forged).await.refused(403);
+    assert!(!page.contains(CONFIRMATION), "{page}");
     let body = "a=%zz".to_owned();
-    let sent = scene.guest.send(Method::POST, "/settings/keys", &[], body).await;
+    let sent = fixture.guest.send(Method::POST, "/settings/keys", &[], body).await;
     assert_eq!(sent.status, StatusCode::BAD_REQUEST);
-    assert_eq!(scene.world.stored().await, before);
+    assert_eq!(fixture.world.stored().await, before);
 }

@@ -1,18 +1,18 @@
-//! Trying an endpoint, and every attempt that was made.
+//! Test events, and the list of delivery attempts.
 
 use http::StatusCode;
 use serde_json::{Value, json};
 use testkit::receiver::ScriptedResponse;
 use wire::v1::EventType;
 
-use super::{ENDPOINTS, Hook, of, text};
+use super::{ENDPOINTS, WebhooksFixture, endpoint_path, text};
 
 #[tokio::test]
-async fn a_try_tells_what_came_of_it_whatever_that_is() {
-    let hook = Hook::new().await;
-    let made = hook.endpoint().await;
-    let path = format!("{}/test", of(&made));
-    hook.receiver.respond_with([
+async fn a_test_event_returns_its_outcome_whatever_it_is() {
+    let fixture = WebhooksFixture::new().await;
+    let made = fixture.create_endpoint().await;
+    let path = format!("{}/test", endpoint_path(&made));
+    fixture.receiver.respond_with([
         ScriptedResponse::Text(200, "thanks".to_owned()),
         ScriptedResponse::Text(500, "not today".to_owned()),
         ScriptedResponse::WithHeader(302, "location", "https://169.254.169.254/"),
@@ -22,7 +22,7 @@ async fn a_try_tells_what_came_of_it_whatever_that_is() {
         json!({
             "endpoint_id": made["id"],
             "event_type": "webhook.test",
-            "url": hook.receiver.url,
+            "url": fixture.receiver.url,
             "attempt": 1,
             "max_attempts": 1,
             "trigger": "test",
@@ -42,56 +42,59 @@ async fn a_try_tells_what_came_of_it_whatever_that_is() {
         outcome("failed", json!(302), json!(""), json!("redirect")),
         outcome("failed", json!(410), json!(""), Value::Null),
     ] {
-        let told = hook.post(&path, "").await.data();
-        let delivery = &told["delivery"];
+        let result = fixture.post(&path, "").await.data();
+        let delivery = &result["delivery"];
         expected["id"] = delivery["id"].clone();
-        expected["event_id"] = told["event_id"].clone();
+        expected["event_id"] = result["event_id"].clone();
         assert_eq!(delivery, &expected);
         assert!(text(delivery, "id").starts_with("att_"));
         let delivered = text(delivery, "status") == "succeeded";
-        let around = json!({
-            "event_id": told["event_id"],
+        let envelope = json!({
+            "event_id": result["event_id"],
             "event_type": "webhook.test",
             "endpoint_id": made["id"],
             "delivered": delivered,
             "delivery": delivery,
         });
-        assert_eq!(told, around);
+        assert_eq!(result, envelope);
     }
-    let now = hook.get(&of(&made)).await.data();
+    let now = fixture.get(&endpoint_path(&made)).await.data();
     assert_eq!((&now["status"], &now["failing_since"]), (&json!("active"), &Value::Null));
-    assert_eq!(hook.get("/webhooks/deliveries").await.data().as_array().unwrap().len(), 4);
-    let heard = hook.receiver.requests();
-    let body: Value = serde_json::from_slice(&heard[0].body).unwrap();
+    assert_eq!(fixture.get("/webhooks/deliveries").await.data().as_array().unwrap().len(), 4);
+    let requests = fixture.receiver.requests();
+    let body: Value = serde_json::from_slice(&requests[0].body).unwrap();
     assert_eq!(body["data"], json!({ "test": true, "endpoint_id": made["id"] }));
 }
 
 #[tokio::test]
-async fn a_try_may_be_of_any_type_and_of_a_disabled_endpoint() {
-    let hook = Hook::new().await;
-    let made = hook.endpoint().await;
-    let path = format!("{}/test", of(&made));
-    hook.put(&made, r#"{"status": "disabled"}"#).await.data();
-    let told = hook.post(&path, r#"{"event_type": "goal.updated"}"#).await.data();
-    assert_eq!((&told["event_type"], &told["delivered"]), (&json!("goal.updated"), &json!(true)));
-    let refused = hook.post(&path, r#"{"event_type": "goal.update"}"#).await.refusal();
+async fn a_test_event_may_have_any_type_and_a_disabled_endpoint() {
+    let fixture = WebhooksFixture::new().await;
+    let made = fixture.create_endpoint().await;
+    let path = format!("{}/test", endpoint_path(&made));
+    fixture.put(&made, r#"{"status": "disabled"}"#).await.data();
+    let result = fixture.post(&path, r#"{"event_type": "goal.updated"}"#).await.data();
+    assert_eq!(
+        (&result["event_type"], &result["delivered"]),
+        (&json!("goal.updated"), &json!(true))
+    );
+    let refused = fixture.post(&path, r#"{"event_type": "goal.update"}"#).await.refusal();
     let expected = format!(
         "400 VALIDATION_ERROR event_type: event_type must be one of {}",
         EventType::NAMES.join(", ")
     );
     assert_eq!(refused, expected);
 
-    let closed = hook.post(ENDPOINTS, r#"{"url": "https://127.0.0.1:1/"}"#).await.data();
-    let told = hook.post(&format!("{}/test", of(&closed)), "").await;
-    assert_eq!(told.status, StatusCode::OK);
-    let delivery = told.data()["delivery"].clone();
+    let closed = fixture.post(ENDPOINTS, r#"{"url": "https://127.0.0.1:1/"}"#).await.data();
+    let result = fixture.post(&format!("{}/test", endpoint_path(&closed)), "").await;
+    assert_eq!(result.status, StatusCode::OK);
+    let delivery = result.data()["delivery"].clone();
     assert_eq!((&delivery["error"], &delivery["response_body"]), (&json!("connect"), &Value::Null));
 }
 
 #[tokio::test]
-async fn every_type_of_event_is_listed_with_what_it_means() {
-    let hook = Hook::new().await;
-    let listed = hook.get("/webhooks/events").await.data();
+async fn every_event_type_is_listed_with_its_description() {
+    let fixture = WebhooksFixture::new().await;
+    let listed = fixture.get("/webhooks/events").await.data();
     let types = listed["event_types"].as_array().unwrap();
     assert_eq!(types.len(), EventType::ALL.len());
     let first = json!({ "type": "account.connected", "description": "A new financial account was linked." });
@@ -110,12 +113,12 @@ async fn every_type_of_event_is_listed_with_what_it_means() {
 
 #[tokio::test]
 async fn deliveries_are_listed_newest_first_and_by_each_filter() {
-    let hook = Hook::new().await;
-    let one = hook.endpoint().await;
-    let other = hook.post(ENDPOINTS, &hook.to("/other")).await.data();
-    hook.receiver.respond_with([ScriptedResponse::Text(503, "busy".to_owned())]);
-    hook.happens("one").await;
-    let all = hook.get("/webhooks/deliveries").await;
+    let fixture = WebhooksFixture::new().await;
+    let one = fixture.create_endpoint().await;
+    let other = fixture.post(ENDPOINTS, &fixture.endpoint_body("/other")).await.data();
+    fixture.receiver.respond_with([ScriptedResponse::Text(503, "busy".to_owned())]);
+    fixture.import_and_deliver("one").await;
+    let all = fixture.get("/webhooks/deliveries").await;
     let pagination = &all.json()["pagination"];
     let all = all.data();
     let all = all.as_array().unwrap();
@@ -123,7 +126,7 @@ async fn deliveries_are_listed_newest_first_and_by_each_filter() {
     assert_eq!((&pagination["limit"], &pagination["has_more"]), (&json!(50), &json!(false)));
     assert!(all.is_sorted_by(|a, b| text(a, "id") > text(b, "id")));
 
-    let failed = hook.get("/webhooks/deliveries?status=failed").await.data();
+    let failed = fixture.get("/webhooks/deliveries?status=failed").await.data();
     let it = &failed[0];
     assert_eq!(failed.as_array().unwrap().len(), 1);
     let expected = json!({
@@ -154,44 +157,44 @@ async fn deliveries_are_listed_newest_first_and_by_each_filter() {
         ("event_type", "event_type", "transaction.created"),
         ("status", "status", "succeeded"),
     ] {
-        let found = hook.get(&format!("/webhooks/deliveries?{query}={value}")).await.data();
-        let wanted: Vec<&Value> = all.iter().filter(|it| it[name] == value).collect();
-        assert!(!wanted.is_empty() && wanted.len() < all.len(), "{query}={value}");
-        assert_eq!(found.as_array().unwrap().iter().collect::<Vec<_>>(), wanted);
+        let found = fixture.get(&format!("/webhooks/deliveries?{query}={value}")).await.data();
+        let matching: Vec<&Value> = all.iter().filter(|it| it[name] == value).collect();
+        assert!(!matching.is_empty() && matching.len() < all.len(), "{query}={value}");
+        assert_eq!(found.as_array().unwrap().iter().collect::<Vec<_>>(), matching);
     }
     let both = format!("?status=failed&endpoint_id={}", text(it, "endpoint_id"));
-    assert_eq!(hook.get(&format!("/webhooks/deliveries{both}")).await.data(), failed);
+    assert_eq!(fixture.get(&format!("/webhooks/deliveries{both}")).await.data(), failed);
     let none = "/webhooks/deliveries?event_id=evt_01kny3v1m8f2x9q4t7r5c6b8de";
-    assert_eq!(hook.get(none).await.data(), json!([]));
+    assert_eq!(fixture.get(none).await.data(), json!([]));
 }
 
 #[tokio::test]
-async fn pages_of_deliveries_show_each_once_while_more_come_in() {
-    let hook = Hook::new().await;
-    hook.endpoint().await;
+async fn paging_returns_each_delivery_once_while_more_are_made() {
+    let fixture = WebhooksFixture::new().await;
+    fixture.create_endpoint().await;
     for id in ["one", "two", "three"] {
-        hook.happens(id).await;
+        fixture.import_and_deliver(id).await;
     }
-    let before = hook.get("/webhooks/deliveries").await.data();
+    let before = fixture.get("/webhooks/deliveries").await.data();
     let (mut seen, mut query) = (Vec::new(), "limit=2".to_owned());
     loop {
-        let page = hook.get(&format!("/webhooks/deliveries?{query}")).await.json();
+        let page = fixture.get(&format!("/webhooks/deliveries?{query}")).await.json();
         seen.extend(page["data"].as_array().unwrap().clone());
         let Some(cursor) = page["pagination"]["next_cursor"].as_str() else { break };
         query = format!("limit=3&cursor={cursor}");
         if seen.len() == 2 {
             let other =
-                hook.get(&format!("/webhooks/deliveries?status=failed&cursor={cursor}")).await;
+                fixture.get(&format!("/webhooks/deliveries?status=failed&cursor={cursor}")).await;
             assert!(other.refusal().starts_with("400 VALIDATION_ERROR cursor: "));
-            hook.happens("meanwhile").await;
+            fixture.import_and_deliver("meanwhile").await;
         }
     }
     assert_eq!(&json!(seen), &before);
 }
 
 #[tokio::test]
-async fn filters_are_refused_in_words_that_help() {
-    let hook = Hook::new().await;
+async fn invalid_filters_get_specific_errors() {
+    let fixture = WebhooksFixture::new().await;
     for (query, expected) in [
         ("status=pending", "status: status must be one of succeeded, failed".to_owned()),
         (
@@ -213,7 +216,7 @@ async fn filters_are_refused_in_words_that_help() {
                 .to_owned(),
         ),
     ] {
-        let refused = hook.get(&format!("/webhooks/deliveries?{query}")).await.refusal();
+        let refused = fixture.get(&format!("/webhooks/deliveries?{query}")).await.refusal();
         assert_eq!(refused, format!("400 VALIDATION_ERROR {expected}"), "{query}");
     }
 }

@@ -1,4 +1,4 @@
-//! Webhooks as the holder of a key gets them, with a receiver that really answers.
+//! Webhooks over the API, with a receiver on a real connection.
 
 mod attempts;
 mod endpoints;
@@ -15,22 +15,22 @@ use crate::client::{Answer, Client};
 
 const ENDPOINTS: &str = "/webhooks/endpoints";
 
-/// Somebody with a key, and a receiver to send to.
-pub(crate) struct Hook {
+/// A person with a key, and a receiver to send to.
+pub(crate) struct WebhooksFixture {
     pub(crate) world: World,
     pub(crate) person: Person,
     pub(crate) receiver: Receiver,
     client: Client,
 }
 
-impl Hook {
-    pub(crate) async fn new() -> Hook {
+impl WebhooksFixture {
+    pub(crate) async fn new() -> WebhooksFixture {
         let world = World::new().await;
         let person = world.person("robin@example.com").await;
         let receiver = Receiver::start().await;
         let key = person.key(new_key()).await.secret;
         let client = with_key(&world, &key);
-        Hook { world, person, receiver, client }
+        WebhooksFixture { world, person, receiver, client }
     }
 
     pub(crate) async fn post(&self, path: &str, body: &str) -> Answer {
@@ -38,7 +38,7 @@ impl Hook {
     }
 
     async fn put(&self, endpoint: &Value, body: &str) -> Answer {
-        self.send(Method::PUT, &of(endpoint), body).await
+        self.send(Method::PUT, &endpoint_path(endpoint), body).await
     }
 
     pub(crate) async fn send(&self, method: Method, path: &str, body: &str) -> Answer {
@@ -49,18 +49,18 @@ impl Hook {
         self.client.get(&format!("/v1{path}")).await
     }
 
-    /// An endpoint that leads to the receiver, for all events.
-    pub(crate) async fn endpoint(&self) -> Value {
-        self.post(ENDPOINTS, &self.to("")).await.data()
+    /// Creates an endpoint for all events at the receiver.
+    pub(crate) async fn create_endpoint(&self) -> Value {
+        self.post(ENDPOINTS, &self.endpoint_body("")).await.data()
     }
 
-    /// A body for an endpoint at a path below the receiver's.
-    fn to(&self, path: &str) -> String {
+    /// The request body for an endpoint at a path of the receiver.
+    fn endpoint_body(&self, path: &str) -> String {
         format!(r#"{{"url": "{}{path}"}}"#, self.receiver.url)
     }
 
-    /// Events of a new transaction, sent at once.
-    pub(crate) async fn happens(&self, id: &str) {
+    /// Imports a new transaction and delivers its events.
+    pub(crate) async fn import_and_deliver(&self, id: &str) {
         let new = txn("2026-03-09", -100, "KROGER #339").id(id);
         self.person.import(statement([checking("A").with(new)])).await;
         service::webhooks::deliver_once(&self.world.app).await.unwrap();
@@ -76,6 +76,6 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 }
 
 /// The path of an endpoint.
-fn of(endpoint: &Value) -> String {
+fn endpoint_path(endpoint: &Value) -> String {
     format!("{ENDPOINTS}/{}", text(endpoint, "id"))
 }

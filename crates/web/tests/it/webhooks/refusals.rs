@@ -1,4 +1,4 @@
-//! What is refused, and in which words.
+//! Refused requests and their error messages.
 
 use http::Method;
 use serde_json::json;
@@ -7,11 +7,11 @@ use service::access::keys::NewKey;
 use testkit::new_key;
 use wire::v1::Scope;
 
-use super::{ENDPOINTS, Hook, of, text, with_key};
+use super::{ENDPOINTS, WebhooksFixture, endpoint_path, text, with_key};
 use crate::client::{Answer, Client};
 
-/// Every endpoint about one of ours, asked with this client.
-async fn everything(client: &Client, path: &str) -> Vec<Answer> {
+/// Calls every operation on one webhook endpoint.
+async fn call_endpoint_operations(client: &Client, path: &str) -> Vec<Answer> {
     let path = format!("/v1{path}");
     vec![
         client.get(&path).await,
@@ -22,8 +22,8 @@ async fn everything(client: &Client, path: &str) -> Vec<Answer> {
     ]
 }
 
-/// Every endpoint that names none.
-async fn the_rest(client: &Client, body: &str) -> Vec<Answer> {
+/// Calls every operation that names no webhook endpoint.
+async fn call_other_operations(client: &Client, body: &str) -> Vec<Answer> {
     vec![
         client.get("/v1/webhooks/endpoints").await,
         client.send(Method::POST, "/v1/webhooks/endpoints", body.to_owned()).await,
@@ -33,15 +33,15 @@ async fn the_rest(client: &Client, body: &str) -> Vec<Answer> {
 }
 
 #[tokio::test]
-async fn an_endpoint_of_another_key_or_person_looks_like_none() {
-    let hook = Hook::new().await;
-    let made = hook.endpoint().await;
-    let sam = hook.world.person("sam@example.com").await;
-    let (other, theirs) = (hook.person.key(new_key()).await, sam.key(new_key()).await);
+async fn an_endpoint_of_another_key_or_person_is_not_found() {
+    let fixture = WebhooksFixture::new().await;
+    let made = fixture.create_endpoint().await;
+    let sam = fixture.world.person("sam@example.com").await;
+    let (other, theirs) = (fixture.person.key(new_key()).await, sam.key(new_key()).await);
     for key in [&other.secret, &theirs.secret] {
-        let client = with_key(&hook.world, key);
-        for path in [of(&made), format!("{ENDPOINTS}/ep_01kny3v1m8f2x9q4t7r5c6b8de")] {
-            for answer in everything(&client, &path).await {
+        let client = with_key(&fixture.world, key);
+        for path in [endpoint_path(&made), format!("{ENDPOINTS}/ep_01kny3v1m8f2x9q4t7r5c6b8de")] {
+            for answer in call_endpoint_operations(&client, &path).await {
                 let expected = "404 NOT_FOUND: there is no such webhook endpoint";
                 assert_eq!(answer.refusal(), expected, "{path}");
             }
@@ -50,37 +50,37 @@ async fn an_endpoint_of_another_key_or_person_looks_like_none() {
         let filter = format!("/v1/webhooks/deliveries?endpoint_id={}", text(&made, "id"));
         assert_eq!(client.get(&filter).await.status.as_u16(), 404);
     }
-    assert!(hook.receiver.requests().is_empty());
-    assert_eq!(text(&hook.get(&of(&made)).await.data(), "status"), "active");
+    assert!(fixture.receiver.requests().is_empty());
+    assert_eq!(text(&fixture.get(&endpoint_path(&made)).await.data(), "status"), "active");
     for id in ["ep_1", "evt_01kny3v1m8f2x9q4t7r5c6b8de", "%00"] {
-        assert_eq!(hook.get(&format!("{ENDPOINTS}/{id}")).await.status.as_u16(), 404, "{id}");
+        assert_eq!(fixture.get(&format!("{ENDPOINTS}/{id}")).await.status.as_u16(), 404, "{id}");
     }
 }
 
 #[tokio::test]
-async fn a_key_without_the_scope_an_app_and_a_stranger_are_kept_out() {
-    let hook = Hook::new().await;
-    let made = hook.endpoint().await;
+async fn a_key_without_the_scope_an_app_and_an_anonymous_client_are_refused() {
+    let fixture = WebhooksFixture::new().await;
+    let made = fixture.create_endpoint().await;
     let scopes: Scopes = Scope::ALL.into_iter().filter(|it| *it != Scope::WebhooksManage).collect();
-    let narrow = hook.person.key(NewKey { scopes, ..new_key() }).await.secret;
-    let narrow = with_key(&hook.world, &narrow);
-    let mut answers = everything(&narrow, &of(&made)).await;
-    answers.extend(the_rest(&narrow, &hook.to("")).await);
+    let narrow = fixture.person.key(NewKey { scopes, ..new_key() }).await.secret;
+    let narrow = with_key(&fixture.world, &narrow);
+    let mut answers = call_endpoint_operations(&narrow, &endpoint_path(&made)).await;
+    answers.extend(call_other_operations(&narrow, &fixture.endpoint_body("")).await);
     for answer in answers {
         let expected = "403 INSUFFICIENT_SCOPE: this token lacks the scope webhooks:manage";
         assert_eq!(answer.refusal(), expected);
     }
 
-    let stranger = Client::anonymous(&hook.world).header("content-type", "application/json");
-    for answer in everything(&stranger, &of(&made)).await {
+    let stranger = Client::anonymous(&fixture.world).header("content-type", "application/json");
+    for answer in call_endpoint_operations(&stranger, &endpoint_path(&made)).await {
         assert_eq!(answer.status.as_u16(), 401);
     }
 
-    let scene = crate::oauth::Scene::new().await;
-    let app = scene.access(&["accounts:read", "profile:read"]).await;
-    let app = with_key(&scene.world, &app);
-    let mut answers = everything(&app, &of(&made)).await;
-    answers.extend(the_rest(&app, &hook.to("")).await);
+    let oauth = crate::oauth::OauthFixture::new().await;
+    let app = oauth.access(&["accounts:read", "profile:read"]).await;
+    let app = with_key(&oauth.world, &app);
+    let mut answers = call_endpoint_operations(&app, &endpoint_path(&made)).await;
+    answers.extend(call_other_operations(&app, &fixture.endpoint_body("")).await);
     for answer in answers {
         let expected = "403 API_KEY_REQUIRED: this takes an API key; an app's token cannot do it, whatever its scopes";
         assert_eq!(answer.refusal(), expected);
@@ -88,9 +88,9 @@ async fn a_key_without_the_scope_an_app_and_a_stranger_are_kept_out() {
 }
 
 #[tokio::test]
-async fn bodies_are_refused_in_words_that_help() {
-    let hook = Hook::new().await;
-    let url = &hook.receiver.url;
+async fn invalid_bodies_get_specific_errors() {
+    let fixture = WebhooksFixture::new().await;
+    let url = &fixture.receiver.url;
     let with = |more: &str| format!(r#"{{"url": "{url}", {more}}}"#);
     let long = format!(r#""description": "{}""#, "ü".repeat(257));
     let types = "filter_types: filter_types contains an unknown event type:";
@@ -125,22 +125,22 @@ async fn bodies_are_refused_in_words_that_help() {
         ),
         (&long, "description: description must have at most 256 characters on one line".to_owned()),
     ] {
-        let refused = hook.post(ENDPOINTS, &with(more)).await.refusal();
+        let refused = fixture.post(ENDPOINTS, &with(more)).await.refusal();
         assert_eq!(refused, format!("400 VALIDATION_ERROR {expected}"), "{more}");
     }
     let most = format!(r#""description": "{}""#, "ü".repeat(256));
-    assert_eq!(hook.post(ENDPOINTS, &with(&most)).await.status.as_u16(), 200);
+    assert_eq!(fixture.post(ENDPOINTS, &with(&most)).await.status.as_u16(), 200);
     let huge = format!(r#""filter_types": ["{}"]"#, "goal.".repeat(100_000));
     assert!(
-        hook.post(ENDPOINTS, &with(&huge)).await.bytes.len() < 1_000,
-        "it is not sent back whole"
+        fixture.post(ENDPOINTS, &with(&huge)).await.bytes.len() < 1_000,
+        "a huge value is not echoed in full"
     );
 }
 
 #[tokio::test]
-async fn changes_are_refused_in_words_that_help() {
-    let hook = Hook::new().await;
-    let made = hook.endpoint().await;
+async fn invalid_updates_get_specific_errors() {
+    let fixture = WebhooksFixture::new().await;
+    let made = fixture.create_endpoint().await;
     for (body, expected) in [
         (r#"{"status": "paused"}"#, "status: status must be one of active, disabled"),
         (r#"{"state": "active"}"#, "state: state is not known here; did you mean status?"),
@@ -154,16 +154,17 @@ async fn changes_are_refused_in_words_that_help() {
             "secret: secret is not known here; known are url, description, filter_types, status",
         ),
     ] {
-        let refused = hook.put(&made, body).await.refusal();
+        let refused = fixture.put(&made, body).await.refusal();
         assert_eq!(refused, format!("400 VALIDATION_ERROR {expected}"), "{body}");
     }
-    for (method, path) in
-        [(Method::DELETE, of(&made)), (Method::POST, format!("{}/rotate", of(&made)))]
-    {
-        let refused = hook.send(method, &path, r#"{"now": true}"#).await.refusal();
+    for (method, path) in [
+        (Method::DELETE, endpoint_path(&made)),
+        (Method::POST, format!("{}/rotate", endpoint_path(&made))),
+    ] {
+        let refused = fixture.send(method, &path, r#"{"now": true}"#).await.refusal();
         assert_eq!(refused, "400 VALIDATION_ERROR now: now is not known here, which takes none");
     }
-    let wrong = hook.send(Method::PATCH, &of(&made), "{}").await;
+    let wrong = fixture.send(Method::PATCH, &endpoint_path(&made), "{}").await;
     assert_eq!(
         (wrong.status.as_u16(), wrong.header("allow")),
         (405, "GET, PUT, DELETE, HEAD, OPTIONS")
@@ -171,9 +172,9 @@ async fn changes_are_refused_in_words_that_help() {
 }
 
 #[tokio::test]
-async fn an_address_that_must_not_be_sent_to_is_refused_when_it_is_named() {
-    let hook = Hook::new().await;
-    let made = hook.endpoint().await;
+async fn a_forbidden_url_is_refused_on_create_and_update() {
+    let fixture = WebhooksFixture::new().await;
+    let made = fixture.create_endpoint().await;
     let https = "the URL must begin with https://; to receive events on your own machine, run \
                  `evenkeel listen --forward`";
     let plain = "the URL must look like https://example.com/hooks: an ASCII host name, at most \
@@ -207,15 +208,15 @@ async fn an_address_that_must_not_be_sent_to_is_refused_when_it_is_named() {
     ] {
         let body = json!({ "url": url }).to_string();
         let expected = format!("400 VALIDATION_ERROR url: url cannot be used: {why}");
-        assert_eq!(hook.post(ENDPOINTS, &body).await.refusal(), expected, "{url}");
-        assert_eq!(hook.put(&made, &body).await.refusal(), expected, "{url}");
+        assert_eq!(fixture.post(ENDPOINTS, &body).await.refusal(), expected, "{url}");
+        assert_eq!(fixture.put(&made, &body).await.refusal(), expected, "{url}");
     }
     let long = format!(r#"{{"url": "https://example.com/{}"}}"#, "a".repeat(2_048));
     let expected = "400 VALIDATION_ERROR url: url must have at most 2048 characters";
-    assert_eq!(hook.post(ENDPOINTS, &long).await.refusal(), expected);
-    assert_eq!(hook.put(&made, &long).await.refusal(), expected);
-    let missing = hook.post(ENDPOINTS, "{}").await.refusal();
+    assert_eq!(fixture.post(ENDPOINTS, &long).await.refusal(), expected);
+    assert_eq!(fixture.put(&made, &long).await.refusal(), expected);
+    let missing = fixture.post(ENDPOINTS, "{}").await.refusal();
     assert_eq!(missing, "400 VALIDATION_ERROR url: url is missing");
-    assert_eq!(hook.get(ENDPOINTS).await.data()["endpoints"].as_array().unwrap().len(), 1);
-    assert_eq!(hook.get(&of(&made)).await.data()["url"], hook.receiver.url);
+    assert_eq!(fixture.get(ENDPOINTS).await.data()["endpoints"].as_array().unwrap().len(), 1);
+    assert_eq!(fixture.get(&endpoint_path(&made)).await.data()["url"], fixture.receiver.url);
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sources::files::csv::Mapping;
 use sources::files::{ChargeSign, DateOrder};
 
-/// Answers that are none are read from the file, or asked for.
+/// The person's answers. An answer that is none is read from the file, or asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Choices {

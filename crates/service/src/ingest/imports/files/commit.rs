@@ -25,7 +25,7 @@ use crate::{App, Caller, Error, Result};
 
 /// A process that has not committed a file after this long is dead.
 const LEASE_SECONDS: i64 = 600;
-/// All accounts that only files have belong to one connection.
+/// The connection of all accounts that only files have.
 const CONNECTION: &str = "files";
 
 #[derive(Debug, Clone, Copy)]

@@ -56,18 +56,18 @@ pub(super) async fn find(
             return Ok(Destination::Existing(id));
         }
     }
-    let agree = |one: &Option<String>, other: &Option<String>| {
+    let is_compatible = |one: &Option<String>, other: &Option<String>| {
         one.is_none() || other.is_none() || one == other
     };
-    let alike = |it: &&&accounts::Account| {
+    let matching = |it: &&&accounts::Account| {
         draft.mask.is_some()
             && it.mask == draft.mask
             && it.kind.is_debt() == draft.kind.is_debt()
-            && agree(&it.subtype, &draft.subtype)
-            && agree(&it.institution_name, &draft.institution_name)
+            && is_compatible(&it.subtype, &draft.subtype)
+            && is_compatible(&it.institution_name, &draft.institution_name)
     };
-    let mut alike = candidates.iter().filter(alike);
-    Ok(match (alike.next(), alike.next()) {
+    let mut matching = candidates.iter().filter(matching);
+    Ok(match (matching.next(), matching.next()) {
         (Some(one), None) => Destination::Existing(one.id),
         (None, _) if !draft.external_id.is_empty() || candidates.is_empty() => Destination::New,
         _ => Destination::Unknown,

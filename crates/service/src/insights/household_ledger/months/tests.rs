@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::packing::{PackedMonth, unpack};
 use crate::insights::household_ledger::entries::LedgerEntry;
 
-/// An entry without its merchant key, which is borrowed, and the key.
+/// An entry without its merchant key, and the key: entries only borrow theirs.
 fn any_entry() -> impl Strategy<Value = (LedgerEntry<'static>, String)> {
     let codes = (
         prop::option::of(prop::sample::select(&Category::ALL[..])),
@@ -20,7 +20,7 @@ fn any_entry() -> impl Strategy<Value = (LedgerEntry<'static>, String)> {
         benefit,
     });
     let ids = (any::<[u8; 16]>(), any::<[u8; 16]>());
-    // Few keys, so that some are used twice, and any at all.
+    // Few keys, so that some repeat, and arbitrary ones.
     let key = prop_oneof!["[A-C]{0,1}", ".{0,9}"];
     (ids, any::<i64>(), any::<i64>(), codes, key, signs).prop_map(
         |((id, account), on_days, amount_minor, (category, transfer), key, signs)| {
@@ -73,7 +73,7 @@ proptest! {
     }
 
     #[test]
-    fn a_month_that_was_cut_off_is_noticed_or_ends_with_a_whole_entry(
+    fn a_truncated_month_is_detected_or_ends_with_a_complete_entry(
         entries in prop::collection::vec(any_entry(), 1..5),
         cut in any::<prop::sample::Index>(),
     ) {
@@ -84,13 +84,13 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = unpacked(&bytes);
     }
 }
 
 #[test]
-fn an_unknown_word_is_an_error() {
+fn an_unknown_code_is_an_error() {
     let known = packed(&[]);
     let mut bytes = Vec::new();
     // One code that is neither a category nor a transfer kind, no merchant keys but an empty one, and one entry.

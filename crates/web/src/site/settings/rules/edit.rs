@@ -93,8 +93,8 @@ pub(in crate::site) async fn change(
     };
     match done.await {
         Ok(()) => {
-            let said = "Rule saved. Matching transactions will update in a moment.";
-            Ok(see_other(&person, "/settings/rules", said))
+            let message = "Rule saved. Matching transactions will update in a moment.";
+            Ok(see_other(&person, "/settings/rules", message))
         }
         Err(error) => show(&person, &rule, &draft, &FormError::from_error(error)?).await,
     }
@@ -129,14 +129,15 @@ async fn show(person: &Person, rule: &Rule, draft: &RuleForm, wrong: &FormError)
 
 fn body(rule: &Rule, draft: &RuleForm, (accounts, wrong): (&[Account], &FormError)) -> Markup {
     let ids: Vec<String> = accounts.iter().map(|it| it.id.to_string()).collect();
-    let mut places = vec![("", "All accounts")];
-    places.extend(ids.iter().map(String::as_str).zip(accounts.iter().map(|it| it.name.as_str())));
+    let mut account_options = vec![("", "All accounts")];
+    account_options
+        .extend(ids.iter().map(String::as_str).zip(accounts.iter().map(|it| it.name.as_str())));
     let directions = [("", "Money in and out"), ("inflow", "Money in"), ("outflow", "Money out")];
     html! {
         @if rule.words.is_some() {
             (Field::text("words", "Words in the description", &draft.words).show(wrong))
         }
-        (fields::select("account_id", "Account", &places, &draft.account))
+        (fields::select("account_id", "Account", &account_options, &draft.account))
         (fields::select("direction", "Direction", &directions, &draft.direction))
         (Field::text("counterparty_name", "Rename to", &draft.name).optional()
             .hint("Leave empty to keep the names.").show(wrong))

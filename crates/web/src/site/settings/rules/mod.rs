@@ -87,7 +87,7 @@ fn past(reach: RuleMatches) -> Markup {
 
 /// A rule as a sentence.
 fn rule_sentence(rule: &Rule) -> Markup {
-    let whose = match rule.direction {
+    let from = match rule.direction {
         Some(Direction::Inflow) => "Money in from ",
         Some(Direction::Outflow) => "Money out to ",
         None => "Every transaction from ",
@@ -100,16 +100,16 @@ fn rule_sentence(rule: &Rule) -> Markup {
     let named = rule.counterparty.as_ref().map(|it| html! { " is renamed to " strong { (it) } });
     let sorted = rule.category.map(|it| html! { " is categorized as " strong { (it.label()) } });
     let hidden = rule.hides.then(|| html! { " is " strong { "hidden" } });
-    let said: Vec<Markup> = [named, sorted, hidden].into_iter().flatten().collect();
+    let effects: Vec<Markup> = [named, sorted, hidden].into_iter().flatten().collect();
     html! {
         @if let Some(merchant) = &rule.merchant {
-            (whose) strong { (merchant) }
+            (from) strong { (merchant) }
         } @else if let Some(words) = &rule.words {
             (with) strong { (words) } " in the description"
         }
         @if let Some(account) = &rule.account_name { " on " (account) }
-        @for (place, part) in said.iter().enumerate() {
-            @if place > 0 { " and" }
+        @for (index, part) in effects.iter().enumerate() {
+            @if index > 0 { " and" }
             (part)
         }
         "."
@@ -128,8 +128,8 @@ pub(in crate::site) async fn apply(
     // Recomputed at once, because the person is waiting for the result.
     insights::pipeline::run_for(app, caller.user).await?;
     let many = plural(reach.would_change, "transaction", "transactions");
-    let said = format!("Rule applied to past transactions: {many} changed.");
-    Ok(see_other(&person, "/settings/rules", &said))
+    let message = format!("Rule applied to past transactions: {many} changed.");
+    Ok(see_other(&person, "/settings/rules", &message))
 }
 
 fn parse(id: &str) -> Result<RuleId, PageError> {
@@ -143,6 +143,6 @@ pub(in crate::site) async fn delete(
 ) -> PageResult {
     let id = parse(&id)?;
     rules::delete(person.app(), &person.caller, id).await?;
-    let said = "Rule deleted. Affected transactions will update in a moment.";
-    Ok(see_other(&person, "/settings/rules", said))
+    let message = "Rule deleted. Affected transactions will update in a moment.";
+    Ok(see_other(&person, "/settings/rules", message))
 }

@@ -1,4 +1,4 @@
-//! Files that are made to hurt: no page reads them to draw a list, none shows more of them than a person can read.
+//! Hostile files: the list is shown without reading them, and no page shows more of them than a person can read.
 
 use std::io::Write as _;
 
@@ -10,36 +10,36 @@ use http::StatusCode;
 use service::ingest::imports::files::{self, State};
 use testkit::World;
 
-use super::{TABLE, dropped, groceries, import, robin};
+use super::{TABLE, groceries, import, robin, upload};
 
-/// Nothing of what this person has staged can be read any more, as if it were damaged or made to crash a reader.
+/// Deletes the contents of all staged files, so that none can be read.
 async fn lose_contents(world: &World) {
     let lose = |tx: &mut db::Tx<'_>| tx.execute("delete from import_file_parts", &[]);
     assert!(world.app.db.write(lose).await.unwrap() > 0);
 }
 
 #[tokio::test]
-async fn the_list_is_drawn_without_reading_a_file() {
+async fn the_list_is_shown_without_reading_a_file() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
     let (token, one) = (browser.form_token(), groceries());
-    browser.drop_files(&token, &[("march.ofx", &one), ("odd.bin", "nobody knows")]).await;
+    browser.upload_files(&token, &[("march.ofx", &one), ("odd.bin", "nobody knows")]).await;
     lose_contents(&world).await;
-    // What the previews found at the upload is still told.
+    // The results of the previews at the upload are still shown.
     let page = browser.get("/import").await.good();
-    for said in ["march.ofx", "1 account: 2 new, 0 already imported", "odd.bin", "Can't be read"] {
-        assert!(page.contains(said), "{said}: {page}");
+    for text in ["march.ofx", "1 account: 2 new, 0 already imported", "odd.bin", "Can't be read"] {
+        assert!(page.contains(text), "{text}: {page}");
     }
-    // A file that cannot be opened can be discarded all the same.
-    let held = files::list(&world.app, &robin_again(&world).await).await.unwrap();
-    for file in held {
+    // A file that cannot be opened can still be discarded.
+    let staged = files::list(&world.app, &robin_caller(&world).await).await.unwrap();
+    for file in staged {
         let at = format!("/import/{}", file.id);
         let page = browser.submit(&format!("{at}/discard"), &[]).await.good();
         assert!(page.contains("File discarded."), "{page}");
     }
 }
 
-async fn robin_again(world: &World) -> service::Caller {
+async fn robin_caller(world: &World) -> service::Caller {
     let found =
         service::access::users::find_by_email(&world.app, "robin@example.com").await.unwrap();
     service::Caller::owner(found.unwrap().id)
@@ -52,16 +52,16 @@ async fn files_staged_before_a_restart_are_listed_without_a_preview() {
     files::stage(&world.app, &robin.caller, "old.ofx", groceries()).await.unwrap();
     let page = browser.get("/import").await.good();
     assert!(page.contains("old.ofx") && page.contains("Not reviewed yet"), "{page}");
-    let held = files::list(&world.app, &robin.caller).await.unwrap();
-    assert_eq!(held[0].preview, None, "the list has read a file");
+    let staged = files::list(&world.app, &robin.caller).await.unwrap();
+    assert_eq!(staged[0].preview, None, "the list must not read a file");
 }
 
 #[tokio::test]
-async fn what_another_import_brought_is_no_longer_new_on_the_list() {
+async fn rows_that_another_import_added_are_no_longer_new_on_the_list() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
     let (token, one) = (browser.form_token(), groceries());
-    browser.drop_files(&token, &[("a.ofx", &one), ("b.ofx", &one)]).await;
+    browser.upload_files(&token, &[("a.ofx", &one), ("b.ofx", &one)]).await;
     let page = browser.get("/import").await.good();
     assert_eq!(page.matches("2 new, 0 already imported").count(), 2, "{page}");
     let at = page.split_once("href=\"/import/file_").unwrap().1.split_once('"').unwrap().0;
@@ -86,8 +86,8 @@ async fn a_cell_of_many_megabytes_makes_a_small_page() {
     let qif = format!("!Type:Bank\nD2/16'26\nT-1.00\nP{long}\nM{long}\n^\n!Type:{long}\n^\n");
     let mut read = 0;
     for content in [table, titled, account, quoted, qif] {
-        let at = dropped(&mut browser, "long.csv", &content).await;
-        // A table whose titles are so long is none that can be read.
+        let at = upload(&mut browser, "long.csv", &content).await;
+        // A table with such long titles cannot be read.
         let is_read = browser.get(&at).await.good().contains("data-preview");
         read += usize::from(is_read);
         for path in [at.as_str(), "/import"] {
@@ -95,8 +95,8 @@ async fn a_cell_of_many_megabytes_makes_a_small_page() {
             assert!(page.len() < 300_000, "{path}: {}", page.len());
         }
         if is_read {
-            let said = [("charges", "negative"), ("sign", "negative")];
-            let sent = import(&mut browser, &at, &said).await;
+            let answers = [("charges", "negative"), ("sign", "negative")];
+            let sent = import(&mut browser, &at, &answers).await;
             assert!(sent.text.len() < 300_000, "{}", sent.text.len());
         }
         for path in ["/import", "/transactions", "/accounts"] {
@@ -107,7 +107,7 @@ async fn a_cell_of_many_megabytes_makes_a_small_page() {
     assert_eq!(read, 4);
 }
 
-/// A small zip file of an export whose list of transactions unpacks to this.
+/// A small zip file of an export whose list of transactions unpacks to these bytes.
 fn export(transactions: &[u8]) -> Vec<u8> {
     let (mut out, mut list) = (Vec::new(), Vec::new());
     let names = ["accounts.json", "balances.json", "transactions.json", "investments.json"];
@@ -118,7 +118,7 @@ fn export(transactions: &[u8]) -> Vec<u8> {
         let packed = packed.finish().unwrap();
         let mut head = vec![20, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         head.extend_from_slice(&(packed.len() as u32).to_le_bytes());
-        // It lies about what it unpacks to.
+        // The stated size of the unpacked file is wrong.
         head.extend_from_slice(&[1, 0, 0, 0, name.len() as u8, 0, 0, 0]);
         list.extend_from_slice(b"PK\x01\x02\x14\x00");
         list.extend_from_slice(&head);
@@ -158,7 +158,7 @@ async fn a_file_that_unpacks_to_too_much_says_so_and_can_be_discarded() {
 async fn a_file_whose_commit_died_can_be_opened_changed_and_discarded_after_its_lease() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
-    let at = dropped(&mut browser, "march.ofx", &groceries()).await;
+    let at = upload(&mut browser, "march.ofx", &groceries()).await;
     let until: Timestamp = "2026-03-10T11:59:00Z".parse().unwrap();
     let lease = move |tx: &mut db::Tx<'_>| {
         let text = "update import_files set state = 'committing', leased_until = $1";

@@ -1,54 +1,55 @@
-//! Columns: shown with what is in them, edited, complained of, and remembered.
+//! Column settings: shown with samples, edited, checked, and remembered.
 
 use http::StatusCode;
 use testkit::World;
 
-use super::{TABLE, dropped, import, robin, say};
+use super::{TABLE, change_fields, import, robin, upload};
 
 #[tokio::test]
-async fn columns_are_edited_and_the_next_file_with_the_same_ones_is_read_so() {
+async fn column_settings_are_edited_and_apply_to_the_next_file_with_the_same_columns() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
-    let at = dropped(&mut browser, "bank.csv", TABLE).await;
+    let at = upload(&mut browser, "bank.csv", TABLE).await;
     let page = browser.get(&at).await.good();
     assert!(page.contains("Words: CORNER CAFE · CITY POWER · ACME PAYROLL"), "{page}");
-    let page = say(&mut browser, &at, &[("column_description", "t:Note")]).await;
+    let page = change_fields(&mut browser, &at, &[("column_description", "t:Note")]).await;
     assert!(page.contains("<td class=\"what\">three"), "{page}");
     assert!(page.contains("Using your column settings below."), "{page}");
     assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
     let next = TABLE.replace("2026-02", "2026-03").replace("one", "four");
-    let at = dropped(&mut browser, "bank.csv", &next).await;
+    let at = upload(&mut browser, "bank.csv", &next).await;
     let page = browser.get(&at).await.good();
     assert!(page.contains("from an earlier file"), "{page}");
     assert!(page.contains("<td class=\"what\">four") && page.contains("3 new"), "{page}");
 }
 
 #[tokio::test]
-async fn a_wrong_mapping_is_complained_of_and_no_other_choice_is_lost() {
+async fn an_invalid_mapping_is_reported_and_other_choices_are_kept() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
-    let at = dropped(&mut browser, "bank.csv", TABLE).await;
+    let at = upload(&mut browser, "bank.csv", TABLE).await;
     let changes = [("name_0", "Holidays"), ("kind_0", "credit"), ("column_description", "t:Note")];
-    say(&mut browser, &at, &changes).await;
-    let page = say(&mut browser, &at, &[("column_amount", ""), ("sign", "positive")]).await;
+    change_fields(&mut browser, &at, &changes).await;
+    let page =
+        change_fields(&mut browser, &at, &[("column_amount", ""), ("sign", "positive")]).await;
     assert!(page.contains("We can't read the file with these columns."), "{page}");
     assert!(page.contains("<p class=\"wrong\">Choose the column with the amount"), "{page}");
     let refused = import(&mut browser, &at, &[]).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
     assert!(refused.text.contains("Fix the column settings below first"), "{}", refused.text);
-    let page = say(&mut browser, &at, &[("column_amount", "t:Words")]).await;
+    let page = change_fields(&mut browser, &at, &[("column_amount", "t:Words")]).await;
     assert!(page.contains("3 lines can't be read"), "{page}");
-    let page = say(&mut browser, &at, &[("column_amount", "t:Moved")]).await;
-    for said in ["value=\"Holidays\"", "<td class=\"what\">one", "+$12.50", "\"credit\" selected"] {
-        assert!(page.contains(said), "{said}: {page}");
+    let page = change_fields(&mut browser, &at, &[("column_amount", "t:Moved")]).await;
+    for text in ["value=\"Holidays\"", "<td class=\"what\">one", "+$12.50", "\"credit\" selected"] {
+        assert!(page.contains(text), "{text}: {page}");
     }
 }
 
 #[tokio::test]
-async fn columns_that_changed_are_looked_at_before_they_are_imported() {
+async fn changed_columns_are_previewed_before_they_are_imported() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
-    let at = dropped(&mut browser, "bank.csv", TABLE).await;
+    let at = upload(&mut browser, "bank.csv", TABLE).await;
     let shown = import(&mut browser, &at, &[("column_description", "t:Note")]).await;
     assert_eq!(shown.status, StatusCode::BAD_REQUEST);
     assert!(shown.text.contains("Review the rows"), "{}", shown.text);
@@ -56,13 +57,13 @@ async fn columns_that_changed_are_looked_at_before_they_are_imported() {
 }
 
 #[tokio::test]
-async fn a_choice_of_lines_and_delimiters_is_remembered_for_what_the_file_shows_first() {
+async fn settings_of_header_lines_are_remembered_for_similar_files() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
-    let at = dropped(&mut browser, "bank.csv", TABLE).await;
-    // The first row is taken for the titles then.
+    let at = upload(&mut browser, "bank.csv", TABLE).await;
+    // The first row is then read as the titles.
     let bare = [("has_header", "1"), ("skip_lines", "1")];
-    let page = say(&mut browser, &at, &bare).await;
+    let page = change_fields(&mut browser, &at, &bare).await;
     assert!(page.contains("is chosen as Date"), "{page}");
     let columns = [
         ("column_date", "n:1"),
@@ -71,10 +72,10 @@ async fn a_choice_of_lines_and_delimiters_is_remembered_for_what_the_file_shows_
         ("column_balance", ""),
         ("sign", "negative"),
     ];
-    let page = say(&mut browser, &at, &columns).await;
+    let page = change_fields(&mut browser, &at, &columns).await;
     assert!(page.contains("CITY POWER") && !page.contains("<td class=\"what\">CORNER"), "{page}");
     assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
-    let at = dropped(&mut browser, "bank.csv", &TABLE.replace("2026-02", "2026-03")).await;
+    let at = upload(&mut browser, "bank.csv", &TABLE.replace("2026-02", "2026-03")).await;
     assert!(browser.get(&at).await.good().contains("from an earlier file"));
 }
 
@@ -84,25 +85,29 @@ async fn the_columns_of_a_bank_can_be_chosen_by_its_name() {
     let (_, mut browser) = robin(&world).await;
     let table = "Transaction Date,Post Date,Description,Category,Type,Amount,Memo\n\
         02/13/2026,02/14/2026,CORNER CAFE,Food,Sale,-12.50,\n";
-    let at = dropped(&mut browser, "card.csv", table).await;
+    let at = upload(&mut browser, "card.csv", table).await;
     let page = browser.get(&at).await.good();
     assert!(page.contains("Recognized as Chase card ("), "{page}");
-    let page = say(&mut browser, &at, &[("preset", "American Express")]).await;
+    let page = change_fields(&mut browser, &at, &[("preset", "American Express")]).await;
     assert!(page.contains("Using your column settings below."), "{page}");
-    let page = say(&mut browser, &at, &[("preset", "Chase card")]).await;
+    let page = change_fields(&mut browser, &at, &[("preset", "Chase card")]).await;
     assert!(page.contains("<td class=\"what\">CORNER CAFE"), "{page}");
-    assert!(say(&mut browser, &at, &[("preset", "No such bank")]).await.contains("CORNER CAFE"));
-    // Whoever agrees with what was found out has nothing to look at twice.
-    let at = dropped(&mut browser, "card.csv", table).await;
-    assert!(say(&mut browser, &at, &[]).await.contains("Recognized as Chase card ("));
+    assert!(
+        change_fields(&mut browser, &at, &[("preset", "No such bank")])
+            .await
+            .contains("CORNER CAFE")
+    );
+    // Settings that are kept as detected need no second preview.
+    let at = upload(&mut browser, "card.csv", table).await;
+    assert!(change_fields(&mut browser, &at, &[]).await.contains("Recognized as Chase card ("));
     assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
 }
 
 #[tokio::test]
-async fn hidden_amounts_are_in_no_corner_of_the_preview() {
+async fn hidden_amounts_are_nowhere_in_the_preview() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
-    let at = dropped(&mut browser, "bank.csv", TABLE).await;
+    let at = upload(&mut browser, "bank.csv", TABLE).await;
     browser.post("/view", &[("hide", "1"), ("next", "/")]).await;
     let page = browser.get(&at).await.good();
     assert!(
@@ -112,13 +117,13 @@ async fn hidden_amounts_are_in_no_corner_of_the_preview() {
 }
 
 #[tokio::test]
-async fn what_was_said_of_an_account_is_not_taken_for_another_one() {
+async fn settings_of_one_account_do_not_apply_to_another() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
-    let at = dropped(&mut browser, "bank.csv", TABLE).await;
-    say(&mut browser, &at, &[("name_0", "Holidays"), ("sign", "negative")]).await;
-    // With a column of account names the rows are of three accounts, none of which was spoken of.
-    let page = say(&mut browser, &at, &[("column_account_name", "t:Note")]).await;
+    let at = upload(&mut browser, "bank.csv", TABLE).await;
+    change_fields(&mut browser, &at, &[("name_0", "Holidays"), ("sign", "negative")]).await;
+    // With a column of account names the rows belong to three accounts, none of which has settings.
+    let page = change_fields(&mut browser, &at, &[("column_account_name", "t:Note")]).await;
     assert_eq!(page.matches("class=\"destination\"").count(), 3, "{page}");
     assert!(!page.contains("Holidays") && page.contains("Rows of three"), "{page}");
 }

@@ -1,4 +1,4 @@
-//! Files on pages: dropped, looked at, mended, taken in and taken back.
+//! The import pages: uploads, previews, column settings, imports and their undo.
 
 mod dropping;
 mod hostile;
@@ -16,12 +16,12 @@ const OFX_HEAD: &str = "OFXHEADER:100\nDATA:OFXSGML\nVERSION:102\n\n<OFX><BANKMS
 const OFX_TAIL: &str = "</BANKTRANLIST><LEDGERBAL><BALAMT>1234.56<DTASOF>20260310</LEDGERBAL>\
     </STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>\n";
 
-/// A statement of a checking account; each row is its day, its amount and what it says.
+/// An OFX statement of a checking account; each row is a day, an amount and a name.
 fn ofx(rows: &[(&str, &str, &str)]) -> String {
     let mut text = OFX_HEAD.to_owned();
-    for (place, (day, amount, name)) in rows.iter().enumerate() {
+    for (index, (day, amount, name)) in rows.iter().enumerate() {
         text.push_str(&format!(
-            "<STMTTRN><TRNTYPE>OTHER<DTPOSTED>{day}<TRNAMT>{amount}<FITID>F{place}<NAME>{name}\
+            "<STMTTRN><TRNTYPE>OTHER<DTPOSTED>{day}<TRNAMT>{amount}<FITID>F{index}<NAME>{name}\
              </STMTTRN>"
         ));
     }
@@ -32,7 +32,7 @@ fn groceries() -> String {
     ofx(&[("20260301", "-42.10", "KROGER 339"), ("20260302", "2500.00", "ACME PAYROLL")])
 }
 
-/// A table of no known bank, whose balances prove what its signs mean.
+/// A table of an unknown bank, whose balances prove the meaning of its signs.
 const TABLE: &str = "When,Moved,Words,Note,Balance\n\
     2026-02-13,-12.50,CORNER CAFE,one,987.50\n\
     2026-02-14,-80.00,CITY POWER,two,907.50\n\
@@ -44,13 +44,13 @@ async fn robin(world: &World) -> (Person, Browser) {
     (robin, browser)
 }
 
-/// Drops one file, and says where its page is.
-async fn dropped(browser: &mut Browser, name: &str, content: &str) -> String {
+/// Uploads a file and returns the path of its page.
+async fn upload(browser: &mut Browser, name: &str, content: &str) -> String {
     let token = browser.form_token();
-    browser.drop_files(&token, &[(name, content)]).await.location().to_owned()
+    browser.upload_files(&token, &[(name, content)]).await.location().to_owned()
 }
 
-/// What the form of a page would send as it stands, for tests that change a field or two.
+/// The fields that the form of a page would send unchanged.
 fn form_of(page: &str) -> Vec<(String, String)> {
     let form = page.split_once("data-preview").unwrap().1.split_once("</form>").unwrap().0;
     let text = |it: &str| {
@@ -68,7 +68,7 @@ fn form_of(page: &str) -> Vec<(String, String)> {
         let name = attribute(tag, "name").unwrap_or_default();
         if tag.starts_with("select") {
             select = name;
-            // A list without a chosen entry sends its first.
+            // A select without a selected option sends its first one.
             fields.push((select.clone(), "\0".to_owned()));
         } else if tag.starts_with("option") {
             let value = attribute(tag, "value").unwrap_or_default();
@@ -78,8 +78,8 @@ fn form_of(page: &str) -> Vec<(String, String)> {
                 last.1 = value;
             }
         } else if tag.starts_with("input") && name != "form_token" {
-            let ticks = tag.contains("type=\"radio\"") || tag.contains("type=\"checkbox\"");
-            if !ticks || tag.contains(" checked") {
+            let is_choice = tag.contains("type=\"radio\"") || tag.contains("type=\"checkbox\"");
+            if !is_choice || tag.contains(" checked") {
                 fields.push((name, attribute(tag, "value").unwrap_or_default()));
             }
         }
@@ -87,7 +87,7 @@ fn form_of(page: &str) -> Vec<(String, String)> {
     fields
 }
 
-/// The form with some fields said otherwise.
+/// The fields of the form with some changes.
 fn with(page: &str, changes: &[(&str, &str)]) -> Vec<(String, String)> {
     let mut fields = form_of(page);
     for (name, value) in changes {
@@ -103,14 +103,14 @@ fn pairs(fields: &[(String, String)]) -> Vec<(&str, &str)> {
     fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-/// Sends the form of a file's page with some fields said otherwise, and shows the page that follows.
-async fn say(browser: &mut Browser, at: &str, changes: &[(&str, &str)]) -> String {
+/// Sends the form of a file's page with some changes, and returns the page that follows.
+async fn change_fields(browser: &mut Browser, at: &str, changes: &[(&str, &str)]) -> String {
     let page = browser.get(at).await.good();
     let fields = with(&page, changes);
     browser.submit(at, &pairs(&fields)).await.good()
 }
 
-/// The same, with the button that imports.
+/// Sends the form with some changes by the import button.
 async fn import(browser: &mut Browser, at: &str, changes: &[(&str, &str)]) -> crate::browser::Page {
     let page = browser.get(at).await.good();
     let fields = with(&page, changes);

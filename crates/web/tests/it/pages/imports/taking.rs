@@ -1,11 +1,11 @@
-//! Taken in once, said plainly, and taken back.
+//! Importing files, and undoing an import.
 
 use db::params;
 use http::StatusCode;
 use service::ledger::accounts::{self, Filter, Status};
 use testkit::{Person, World};
 
-use super::{TABLE, dropped, groceries, import, ofx, robin};
+use super::{TABLE, groceries, import, ofx, robin, upload};
 use crate::browser::Browser;
 
 async fn names(world: &World, person: &Person) -> Vec<String> {
@@ -15,21 +15,21 @@ async fn names(world: &World, person: &Person) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_import_says_what_it_brought_and_the_same_file_again_brings_nothing() {
+async fn an_import_shows_its_result_and_the_same_file_again_adds_nothing() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
-    let at = dropped(&mut browser, "march.ofx", &groceries()).await;
-    let said = [("name_0", "Everyday")];
-    assert_eq!(import(&mut browser, &at, &said).await.location(), at);
+    let at = upload(&mut browser, "march.ofx", &groceries()).await;
+    let changes = [("name_0", "Everyday")];
+    assert_eq!(import(&mut browser, &at, &changes).await.location(), at);
     let page = browser.get(&at).await.good();
-    for said in ["2 new transactions imported", "Skipped", "Everyday", "Undo import"] {
-        assert!(page.contains(said), "{said}: {page}");
+    for text in ["2 new transactions imported", "Skipped", "Everyday", "Undo import"] {
+        assert!(page.contains(text), "{text}: {page}");
     }
     assert_eq!(names(&world, &robin).await, ["Everyday"]);
     // Pressing the button again leads to the same page.
     assert_eq!(browser.post(&format!("{at}/commit"), &[]).await.location(), at);
 
-    let at = dropped(&mut browser, "march again.ofx", &groceries()).await;
+    let at = upload(&mut browser, "march again.ofx", &groceries()).await;
     let page = browser.get(&at).await.good();
     assert!(
         page.contains("Nothing new in this file") && page.contains("Already imported"),
@@ -43,10 +43,10 @@ async fn an_import_says_what_it_brought_and_the_same_file_again_brings_nothing()
 }
 
 #[tokio::test]
-async fn an_import_is_undone_and_says_what_went() {
+async fn an_import_can_be_undone_and_shows_what_was_removed() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
-    let at = dropped(&mut browser, "march.ofx", &groceries()).await;
+    let at = upload(&mut browser, "march.ofx", &groceries()).await;
     import(&mut browser, &at, &[]).await;
     let page = browser.get("/import").await.good();
     let undo = page.split_once("action=\"/imports/").unwrap().1.split_once('"').unwrap().0;
@@ -64,16 +64,16 @@ async fn an_import_is_undone_and_says_what_went() {
 }
 
 #[tokio::test]
-async fn all_that_is_ready_is_imported_at_once_and_one_account_is_not_made_twice() {
+async fn all_ready_files_are_imported_together_and_create_an_account_once() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
     let token = browser.form_token();
     let (march, april) = (groceries(), ofx(&[("20260228", "-7.00", "KIOSK")]).replace("F0", "F9"));
     let files =
         [("a.ofx", march.as_str()), ("b.ofx", &april), ("odd.bin", "odd"), ("c.csv", TABLE)];
-    browser.drop_files(&token, &files).await;
+    browser.upload_files(&token, &files).await;
     let page = browser.submit("/import/all", &[]).await.good();
-    // The table named no account, and by then there is one that it could be about.
+    // The table names no account, and by then there is one that it could belong to.
     assert!(page.contains("2 files imported. 2 files need your input"), "{page}");
     assert!(page.contains("Needs your input"), "{page}");
     assert_eq!(names(&world, &robin).await.len(), 1);
@@ -82,11 +82,11 @@ async fn all_that_is_ready_is_imported_at_once_and_one_account_is_not_made_twice
 }
 
 #[tokio::test]
-async fn a_preview_that_was_open_while_its_account_came_makes_no_second_one() {
+async fn a_preview_from_before_its_account_existed_creates_no_second_one() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
-    let first = dropped(&mut browser, "a.ofx", &groceries()).await;
-    let second = dropped(&mut browser, "b.ofx", &ofx(&[("20260228", "-7.00", "KIOSK")])).await;
+    let first = upload(&mut browser, "a.ofx", &groceries()).await;
+    let second = upload(&mut browser, "b.ofx", &ofx(&[("20260228", "-7.00", "KIOSK")])).await;
     let open = browser.get(&second).await.good();
     import(&mut browser, &first, &[]).await;
     let fields = super::form_of(&open);
@@ -96,10 +96,10 @@ async fn a_preview_that_was_open_while_its_account_came_makes_no_second_one() {
 }
 
 #[tokio::test]
-async fn a_discarded_file_is_gone_and_nothing_came_of_it() {
+async fn a_discarded_file_is_deleted_and_imports_nothing() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
-    let at = dropped(&mut browser, "march.ofx", &groceries()).await;
+    let at = upload(&mut browser, "march.ofx", &groceries()).await;
     let page = browser.submit(&format!("{at}/discard"), &[]).await.good();
     assert!(page.contains("File discarded.") && !page.contains("march.ofx"), "{page}");
     assert_eq!(browser.get(&at).await.status, StatusCode::NOT_FOUND);
@@ -107,12 +107,12 @@ async fn a_discarded_file_is_gone_and_nothing_came_of_it() {
 }
 
 #[tokio::test]
-async fn lines_that_cannot_be_read_are_told_with_their_reason() {
+async fn unreadable_lines_are_listed_and_skipped() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
     let table =
         format!("{TABLE}2026-02-16,many,KIOSK,four,\n2026-02-17,-1.00,KIOSK,five,1806.50\n");
-    let at = dropped(&mut browser, "bank.csv", &table).await;
+    let at = upload(&mut browser, "bank.csv", &table).await;
     let page = browser.get(&at).await.good();
     assert!(page.contains("1 line can't be read") && page.contains("Line 5"), "{page}");
     import(&mut browser, &at, &[]).await;
@@ -120,7 +120,7 @@ async fn lines_that_cannot_be_read_are_told_with_their_reason() {
     assert!(page.contains("<dt>Skipped</dt><dd>1</dd>"), "{page}");
 }
 
-/// What a process does that died over a file, or is still at it.
+/// Leases the files until this time, as a process does that imports them, even if it died.
 async fn lease(world: &World, until: &str) {
     let until: base::Timestamp = until.parse().unwrap();
     let lease = move |tx: &mut db::Tx<'_>| {
@@ -131,10 +131,10 @@ async fn lease(world: &World, until: &str) {
 }
 
 #[tokio::test]
-async fn a_file_under_way_says_so_and_one_that_was_left_behind_can_be_imported_again() {
+async fn a_file_that_is_being_imported_is_locked_until_its_lease_ends() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
-    let at = dropped(&mut browser, "march.ofx", &groceries()).await;
+    let at = upload(&mut browser, "march.ofx", &groceries()).await;
     lease(&world, "2026-03-10T12:05:00Z").await;
     let refreshed = "<noscript><meta http-equiv=\"refresh\" content=\"2\"></noscript>";
     for path in [at.as_str(), "/import"] {
@@ -142,7 +142,7 @@ async fn a_file_under_way_says_so_and_one_that_was_left_behind_can_be_imported_a
         assert!(page.contains("Importing") && page.contains("Reading file"), "{page}");
         assert!(page.contains(refreshed) && page.contains("data-commit"), "{page}");
     }
-    // Neither does a preview that was open meanwhile change anything.
+    // A preview that was open meanwhile changes nothing.
     assert_eq!(browser.post(&at, &[("dates", "day_first")]).await.location(), at);
     let page = browser.submit(&format!("{at}/discard"), &[]).await.good();
     assert!(page.contains("Wait until it finishes, then undo the import."), "{page}");
@@ -161,10 +161,10 @@ async fn a_file_under_way_says_so_and_one_that_was_left_behind_can_be_imported_a
 }
 
 #[tokio::test]
-async fn whoever_waited_in_vain_is_told_that_nothing_changed() {
+async fn a_page_that_waited_for_a_failed_import_says_that_nothing_changed() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
-    let at = dropped(&mut browser, "march.ofx", &groceries()).await;
+    let at = upload(&mut browser, "march.ofx", &groceries()).await;
     assert!(!browser.get(&at).await.good().contains("The import failed"));
     let page = browser.get(&format!("{at}?waited")).await.good();
     assert!(page.contains("The import failed and nothing was changed."), "{page}");

@@ -1,4 +1,4 @@
-//! However the data came in, what is worked out from it is the same as from all of it at once.
+//! Recomputing insights step by step gives the same result as computing them from all data at once.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use service::insights;
 use testkit::World;
 use testkit::draft::{Txn, account, card, checking, statement, txn};
 
-use super::{monthly, settle, told};
-use crate::law;
+use super::{count_events, monthly, recompute_all};
+use crate::check_property;
 
 #[derive(Debug, Clone)]
 struct Row {
@@ -22,8 +22,8 @@ struct Row {
 
 #[derive(Debug, Clone)]
 enum Step {
-    Bring(Vec<Row>),
-    /// The row of that number says something else from now on.
+    Import(Vec<Row>),
+    /// The row of that index gets another content.
     Change(usize, Row),
     Remove(usize),
     NextDay,
@@ -44,7 +44,7 @@ fn row() -> impl Strategy<Value = Row> {
     let minor = prop_oneof![
         Just(5_000),
         Just(-5_000),
-        // A transfer of which a fee was kept.
+        // A transfer from which a fee was deducted.
         Just(-5_300),
         Just(-1_549),
         Just(200_000),
@@ -56,15 +56,15 @@ fn row() -> impl Strategy<Value = Row> {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        6 => prop::collection::vec(row(), 1..12).prop_map(Step::Bring),
-        2 => (0..60_usize, row()).prop_map(|(place, row)| Step::Change(place, row)),
+        6 => prop::collection::vec(row(), 1..12).prop_map(Step::Import),
+        2 => (0..60_usize, row()).prop_map(|(index, row)| Step::Change(index, row)),
         1 => (0..60_usize).prop_map(Step::Remove),
         1 => Just(Step::NextDay),
     ];
     prop::collection::vec(step, 1..8)
 }
 
-/// All that is stored of one person's insights, and their events; only when it was last looked at is left out.
+/// All stored rows of one person, without the tables that record when their insights were last computed.
 async fn derived(world: &World, user: &[u8]) -> BTreeMap<String, Vec<String>> {
     let user = testkit::hex(user);
     let mut stored = world.stored().await;
@@ -76,15 +76,15 @@ async fn derived(world: &World, user: &[u8]) -> BTreeMap<String, Vec<String>> {
     stored
 }
 
-fn drafted(row: &Row, name: usize) -> Txn {
+fn draft(row: &Row, name: usize) -> Txn {
     let on = date_from_days(row.on).to_string();
     let txn = txn(&on, row.minor, TEXTS[row.text]).id(&name.to_string());
     if row.pending { txn.pending() } else { txn }
 }
 
 #[test]
-fn working_out_only_what_was_touched_gives_what_working_out_everything_gives() {
-    law(24, steps(), async |world, steps| {
+fn recomputing_what_changed_gives_the_same_result_as_recomputing_everything() {
+    check_property(24, steps(), async |world, steps| {
         let person = world.someone().await;
         let mut known: Vec<Row> = Vec::new();
         let accounts = || {
@@ -92,26 +92,26 @@ fn working_out_only_what_was_touched_gives_what_working_out_everything_gives() {
             [checking("Everyday"), account("Rainy day", Depository, "savings"), card("Harbor Card")]
         };
         person.import(statement(accounts())).await;
-        settle(world).await;
+        recompute_all(world).await;
         for step in steps {
             let mut accounts = accounts();
             match step {
-                Step::Bring(rows) => {
+                Step::Import(rows) => {
                     for row in rows {
                         let account = &mut accounts[row.account];
-                        *account = account.clone().with(drafted(&row, known.len()));
+                        *account = account.clone().with(draft(&row, known.len()));
                         known.push(row);
                     }
                 }
-                Step::Change(place, row) if place < known.len() => {
-                    let row = Row { account: known[place].account, ..row };
+                Step::Change(index, row) if index < known.len() => {
+                    let row = Row { account: known[index].account, ..row };
                     let account = &mut accounts[row.account];
-                    *account = account.clone().with(drafted(&row, place));
-                    known[place] = row;
+                    *account = account.clone().with(draft(&row, index));
+                    known[index] = row;
                 }
-                Step::Remove(place) if place < known.len() => {
-                    let account = &mut accounts[known[place].account];
-                    *account = account.clone().without(&place.to_string());
+                Step::Remove(index) if index < known.len() => {
+                    let account = &mut accounts[known[index].account];
+                    *account = account.clone().without(&index.to_string());
                 }
                 Step::Change(..) | Step::Remove(_) => continue,
                 Step::NextDay => {
@@ -120,13 +120,13 @@ fn working_out_only_what_was_touched_gives_what_working_out_everything_gives() {
                 }
             }
             person.import(statement(accounts)).await;
-            settle(world).await;
+            recompute_all(world).await;
         }
         let by_steps = derived(world, person.user.id.as_bytes()).await;
         service::platform::dirty_queue::request_recompute(&world.app, person.user.id)
             .await
             .unwrap();
-        settle(world).await;
+        recompute_all(world).await;
         let at_once = derived(world, person.user.id.as_bytes()).await;
         for (table, rows) in &at_once {
             assert!(rows == &by_steps[table], "{table}: {rows:#?}\n{:#?}", by_steps[table]);
@@ -135,27 +135,31 @@ fn working_out_only_what_was_touched_gives_what_working_out_everything_gives() {
 }
 
 #[tokio::test]
-async fn a_new_day_is_work_for_everyone_who_has_data_and_for_nobody_twice() {
+async fn a_new_day_queues_everyone_with_data_once() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     world.person("kim@example.com").await;
     let netflix = monthly("2026-03-05", 6, -1_549, "NETFLIX.COM");
     robin.import(statement([checking("Everyday").with_all(netflix)])).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     assert_eq!(insights::pipeline::queue_new_day_once(&world.app).await.unwrap(), 0);
     world.advance_seconds(86_400);
     assert_eq!(insights::pipeline::queue_new_day_once(&world.app).await.unwrap(), 1);
     assert_eq!(
         insights::pipeline::queue_new_day_once(&world.app).await.unwrap(),
         0,
-        "it waits already"
+        "it is queued already"
     );
     assert_eq!(insights::pipeline::run_all(&world.app).await.unwrap(), 1);
-    assert_eq!(told(&world, &robin, "recurring.updated").await, 1, "a day alone is no news");
+    assert_eq!(
+        count_events(&world, &robin, "recurring.updated").await,
+        1,
+        "a new day alone sends no event"
+    );
 }
 
 #[tokio::test]
-async fn two_processes_that_take_the_same_work_do_it_once() {
+async fn two_processes_do_the_same_work_once() {
     let world = World::new().await;
     let other_process = match world.app.db.engine() {
         db::Engine::Sqlite => world.app.clone(),
@@ -170,12 +174,12 @@ async fn two_processes_that_take_the_same_work_do_it_once() {
     );
     mine.unwrap();
     theirs.unwrap();
-    assert_eq!(told(&world, &robin, "recurring.updated").await, 1);
+    assert_eq!(count_events(&world, &robin, "recurring.updated").await, 1);
     assert_eq!(insights::pipeline::run_once(&world.app).await.unwrap(), 0);
 }
 
 #[tokio::test]
-async fn nothing_new_tells_nothing() {
+async fn an_import_without_changes_changes_no_insights_and_sends_no_events() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let all = || {
@@ -183,19 +187,19 @@ async fn nothing_new_tells_nothing() {
         statement([checking("Everyday").with_all(netflix)])
     };
     robin.import(all()).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let before = derived(&world, robin.user.id.as_bytes()).await;
     robin.import(all()).await;
-    settle(&world).await;
+    recompute_all(&world).await;
     let mut after = derived(&world, robin.user.id.as_bytes()).await;
     after.insert("imports".to_owned(), before["imports"].clone());
     after.insert("connections".to_owned(), before["connections"].clone());
     assert_eq!(after, before);
 }
 
-/// Somebody whose data was brought in before insights were worked out at all.
+/// A person whose data was imported before insights existed.
 #[tokio::test]
-async fn data_of_the_first_version_is_brought_up_to_this_one() {
+async fn data_of_the_first_schema_version_is_migrated_and_computed() {
     let database = testkit::Database::empty().await;
     let db = database.open().await;
     db.migrate(&service::schema::MIGRATIONS[..1]).await.unwrap();
@@ -205,9 +209,9 @@ async fn data_of_the_first_version_is_brought_up_to_this_one() {
         tx.execute(OLD_USER, &[id(user)])?;
         tx.execute(OLD_CONNECTION, &[id(user), id(connection)])?;
         tx.execute(OLD_ACCOUNT, &[id(user), id(account), id(connection)])?;
-        for place in 1..=6_u8 {
-            let on = 20_400 - i64::from(place) * 7;
-            tx.execute(OLD_ROW, &[id(user), on.into(), id([place; 16]), id(account)])?;
+        for index in 1..=6_u8 {
+            let on = 20_400 - i64::from(index) * 7;
+            tx.execute(OLD_ROW, &[id(user), on.into(), id([index; 16]), id(account)])?;
         }
         Ok::<_, db::Error>(())
     };

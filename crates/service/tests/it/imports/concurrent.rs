@@ -1,4 +1,4 @@
-//! Imports at the same time.
+//! Concurrent imports.
 
 use service::ingest::imports;
 use service::platform::health::count_miscounted_accounts;
@@ -16,7 +16,7 @@ fn household(offset: i64) -> base::draft::Statement {
 }
 
 #[tokio::test]
-async fn the_same_statement_by_two_processes_at_once_is_taken_in_once() {
+async fn the_same_statement_imported_by_two_processes_at_once_is_stored_once() {
     let world = World::new().await;
     let other_process = world.other_process().await;
     for round in 0..5 {
@@ -35,7 +35,7 @@ async fn the_same_statement_by_two_processes_at_once_is_taken_in_once() {
 }
 
 #[tokio::test]
-async fn overlapping_statements_of_many_at_once_lose_and_double_nothing() {
+async fn concurrent_overlapping_statements_lose_and_duplicate_nothing() {
     let world = World::new().await;
     let other_process = world.other_process().await;
     let (robin, kim) =
