@@ -1,5 +1,5 @@
-// Reads the page that is open and returns what keeps people from using it, one sentence each.
-// Names of controls are not judged here: the browser's own accessibility tree knows them better.
+// Audits the open page and returns its accessibility problems, one sentence each.
+// Names of controls are not checked here, but through the browser's accessibility tree, which is more reliable.
 const [{ phone, width }] = arguments;
 const found = [];
 const style = it => getComputedStyle(it);
@@ -8,7 +8,7 @@ const plain = text => (text ?? "").replace(/\s+/g, " ").trim();
 const visible = it =>
     it.checkVisibility({ visibilityProperty: true }) && it.getClientRects().length > 0;
 
-// Enough to find it again in the source.
+// Describes an element well enough to find it in the source.
 const at = it => {
     const name = it.tagName.toLowerCase() + (it.id ? "#" + it.id : "");
     const kind = [...it.classList].map(one => "." + one).join("");
@@ -16,12 +16,12 @@ const at = it => {
     const text = plain(it.textContent).slice(0, 40);
     return parent + name + kind + (text ? ` "${text}"` : "");
 };
-const say = (rule, it, what) => found.push(`${rule}: ${it ? at(it) + ": " : ""}${what}`);
+const report = (rule, it, what) => found.push(`${rule}: ${it ? at(it) + ": " : ""}${what}`);
 
-// Colours: a canvas understands every way to write one.
+// Parses a color with a canvas, which understands every notation.
 const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
 const known = new Map();
-const colour = text => {
+const color = text => {
     if (!known.has(text)) {
         canvas.clearRect(0, 0, 1, 1);
         canvas.fillStyle = text;
@@ -43,12 +43,12 @@ const ratio = (one, other) => {
     return (high + 0.05) / (low + 0.05);
 };
 
-// What is painted behind the content of an element; none where a picture is.
+// The background color behind the content of an element; null over a picture.
 const behind = element => {
     const layers = [];
     for (let it = element; it; it = it.parentElement) {
         if (style(it).backgroundImage !== "none") return null;
-        layers.push(colour(style(it).backgroundColor));
+        layers.push(color(style(it).backgroundColor));
         if (layers.at(-1)[3] === 1) break;
     }
     return layers.reduceRight((below, layer) => over(layer, below), [255, 255, 255, 1]);
@@ -60,44 +60,44 @@ const opacity = element => {
 };
 const shown = parts => "rgb(" + parts.slice(0, 3).map(Math.round).join(" ") + ")";
 
-const judgeText = (it, written, what) => {
+const checkText = (it, written, what) => {
     const below = behind(it);
     if (!below) return;
-    const [r, g, b, a] = colour(written);
+    const [r, g, b, a] = color(written);
     const ink = over([r, g, b, a * opacity(it)], below);
     const size = parseFloat(style(it).fontSize);
     const large = size >= 24 || (size >= 18.66 && Number(style(it).fontWeight) >= 700);
     const least = large ? 3 : 4.5;
     const has = ratio(ink, below);
     if (has < least) {
-        const told = `${shown(ink)} on ${shown(below)} is ${has.toFixed(2)}:1, not ${least}:1`;
-        say("contrast", it, what + told);
+        const message = `${shown(ink)} on ${shown(below)} is ${has.toFixed(2)}:1, not ${least}:1`;
+        report("contrast", it, what + message);
     }
 };
 
 const contrast = () => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    const judged = new Set();
+    const checked = new Set();
     while (walker.nextNode()) {
         const it = walker.currentNode.parentElement;
         const idle = it.closest("script, style, noscript, template, option, title, [disabled]");
-        if (judged.has(it) || idle || !plain(walker.currentNode.data) || !visible(it)) continue;
-        judged.add(it);
+        if (checked.has(it) || idle || !plain(walker.currentNode.data) || !visible(it)) continue;
+        checked.add(it);
         const { width, height } = it.getBoundingClientRect();
-        // Only for those who listen.
+        // Visible only to screen readers.
         if (width <= 1 || height <= 1) continue;
-        judgeText(it, it instanceof SVGElement ? style(it).fill : style(it).color, "");
+        checkText(it, it instanceof SVGElement ? style(it).fill : style(it).color, "");
     }
     for (const it of every("input:not([type=hidden]), select, textarea")) {
         if (!visible(it) || it.disabled) continue;
-        judgeText(it, style(it).color, "what is typed ");
+        checkText(it, style(it).color, "what is typed ");
         if (it.placeholder) {
-            judgeText(it, getComputedStyle(it, "::placeholder").color, "the placeholder ");
+            checkText(it, getComputedStyle(it, "::placeholder").color, "the placeholder ");
         }
     }
 };
 
-// A field must be seen as one: by its edge, or by a surface that differs.
+// A field must be recognizable, by its border or by a different background.
 const edges = () => {
     const typed = "input:not([type=hidden], [type=checkbox], [type=radio], [type=submit], " +
         "[type=file], [type=range]), select, textarea";
@@ -105,27 +105,27 @@ const edges = () => {
         const outside = behind(it.parentElement);
         const inside = behind(it);
         if (!visible(it) || it.disabled || !outside || !inside) continue;
-        const edge = over(colour(style(it).borderBottomColor), outside);
+        const edge = over(color(style(it).borderBottomColor), outside);
         const seen = parseFloat(style(it).borderBottomWidth) > 0 ? ratio(edge, outside) : 1;
         const best = Math.max(seen, ratio(inside, outside));
-        if (best < 3) say("edge", it, `its edge is ${best.toFixed(2)}:1 against the page, not 3:1`);
+        if (best < 3) report("edge", it, `its edge is ${best.toFixed(2)}:1 against the page, not 3:1`);
     }
 };
 
 const frame = () => {
     const viewport = document.querySelector("meta[name=viewport]")?.content ?? "";
-    if (!document.documentElement.lang) say("language", null, "html has no lang");
-    if (!plain(document.title)) say("title", null, "the page has no title");
-    if (/user-scalable\s*=\s*no|maximum-scale/.test(viewport)) say("zoom", null, viewport);
-    if (document.querySelector("meta[http-equiv=refresh]")) say("refresh", null, "it reloads itself");
+    if (!document.documentElement.lang) report("language", null, "html has no lang");
+    if (!plain(document.title)) report("title", null, "the page has no title");
+    if (/user-scalable\s*=\s*no|maximum-scale/.test(viewport)) report("zoom", null, viewport);
+    if (document.querySelector("meta[http-equiv=refresh]")) report("refresh", null, "it reloads itself");
     const mains = every("main, [role=main]").filter(visible);
-    if (mains.length !== 1) say("main", null, `${mains.length} main landmarks`);
+    if (mains.length !== 1) report("main", null, `${mains.length} main landmarks`);
     const navs = every("nav, [role=navigation]").filter(visible);
     const names = navs.map(it => it.getAttribute("aria-label") ??
         document.getElementById(it.getAttribute("aria-labelledby"))?.textContent);
     if (navs.length > 1) {
-        navs.filter((_, index) => !plain(names[index])).forEach(it => say("nav", it, "has no name"));
-        if (new Set(names).size < names.length) say("nav", null, `two have one name: ${names}`);
+        navs.filter((_, index) => !plain(names[index])).forEach(it => report("nav", it, "has no name"));
+        if (new Set(names).size < names.length) report("nav", null, `two have one name: ${names}`);
     }
 };
 
@@ -133,18 +133,18 @@ const headings = () => {
     const all = every("h1, h2, h3, h4, h5, h6").filter(visible);
     const level = it => Number(it.tagName[1]);
     const first = all.filter(it => level(it) === 1);
-    if (first.length !== 1) say("headings", null, `${first.length} headings of the first level`);
+    if (first.length !== 1) report("headings", null, `${first.length} headings of the first level`);
     all.forEach((it, index) => {
         const before = index ? level(all[index - 1]) : 0;
-        if (index && level(it) > before + 1) say("headings", it, `follows a level ${before}`);
-        if (!plain(it.textContent)) say("headings", it, "is empty");
+        if (index && level(it) > before + 1) report("headings", it, `follows a level ${before}`);
+        if (!plain(it.textContent)) report("headings", it, "is empty");
     });
 };
 
 const references = () => {
     const ids = every("[id]").map(it => it.id);
     new Set(ids.filter((id, index) => ids.indexOf(id) !== index))
-        .forEach(id => say("ids", null, `${id} is there more than once`));
+        .forEach(id => report("ids", null, `${id} exists more than once`));
     const there = new Set(ids);
     const kinds = ["labelledby", "describedby", "controls", "owns", "activedescendant", "details",
         "errormessage"].map(it => "aria-" + it).concat("for", "form", "list", "headers",
@@ -152,12 +152,12 @@ const references = () => {
     for (const kind of kinds) {
         for (const it of every(`[${kind}]`)) {
             plain(it.getAttribute(kind)).split(" ").filter(id => !there.has(id))
-                .forEach(id => say("references", it, `${kind} names ${id}, which is not there`));
+                .forEach(id => report("references", it, `${kind} names ${id}, which does not exist`));
         }
     }
     for (const it of every("a[href^='#']")) {
         const id = decodeURIComponent(it.hash.slice(1));
-        if (id && !there.has(id)) say("references", it, `leads to #${id}, which is not there`);
+        if (id && !there.has(id)) report("references", it, `leads to #${id}, which does not exist`);
     }
 };
 
@@ -178,22 +178,22 @@ const roles = () => {
     for (const it of every("*")) {
         for (const { name } of it.attributes) {
             if (name.startsWith("aria-") && !attributes.has(name.slice(5))) {
-                say("aria", it, `${name} is no attribute`);
+                report("aria", it, `${name} is no attribute`);
             }
         }
         const role = it.getAttribute("role");
-        if (role !== null && !words.has(role)) say("aria", it, `${role} is no role`);
+        if (role !== null && !words.has(role)) report("aria", it, `${role} is no role`);
     }
     for (const it of every("svg")) {
         const named = it.getAttribute("role") && (it.getAttribute("aria-label") ||
             it.getAttribute("aria-labelledby") || it.querySelector("title"));
         if (visible(it) && !it.closest("[aria-hidden=true]") && !named) {
-            say("picture", it, "is neither named nor hidden from those who listen");
+            report("picture", it, "has no name and is not hidden from screen readers");
         }
     }
 };
 
-// Words of two elements that touch are read as one, by eye and by ear.
+// Words of adjacent elements without a gap are read as one word, also by screen readers.
 const touching = () => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     const ends = (node, first) => {
@@ -217,7 +217,7 @@ const touching = () => {
             const level = left.bottom > right.top && right.bottom > left.top;
             const gap = right.left - left.right;
             if (level && gap > -1 && gap < 2) {
-                say("touching", inside, `follows "${plain(before.data).slice(-20)}" without a gap`);
+                report("touching", inside, `follows "${plain(before.data).slice(-20)}" without a gap`);
             }
         }
         before = node;
@@ -229,34 +229,34 @@ const reachable = () => every(reach)
     .filter(it => visible(it) && !it.disabled && it.tabIndex >= 0);
 
 const structure = () => {
-    every("[tabindex]").filter(it => it.tabIndex > 0).forEach(it => say("order", it, "tabindex"));
+    every("[tabindex]").filter(it => it.tabIndex > 0).forEach(it => report("order", it, "tabindex"));
     for (const it of every("table:not([role=presentation])")) {
-        if (visible(it) && !it.querySelector("th")) say("table", it, "has no headers");
+        if (visible(it) && !it.querySelector("th")) report("table", it, "has no headers");
     }
     every("th").filter(it => visible(it) && !plain(it.textContent) && !it.ariaLabel)
-        .forEach(it => say("table", it, "an empty header"));
+        .forEach(it => report("table", it, "an empty header"));
     for (const it of every("ul, ol")) {
         const other = [...it.children].find(one => !["LI", "TEMPLATE"].includes(one.tagName));
-        if (other && !it.hasAttribute("role")) say("list", other, "is in a list, but no entry");
+        if (other && !it.hasAttribute("role")) report("list", other, "is in a list, but no entry");
     }
     every("li").filter(it => !it.parentElement.matches("ul, ol, menu, [role=list]"))
-        .forEach(it => say("list", it, "is an entry of no list"));
-    every("dt, dd").filter(it => !it.closest("dl")).forEach(it => say("list", it, "is outside a dl"));
+        .forEach(it => report("list", it, "is an entry of no list"));
+    every("dt, dd").filter(it => !it.closest("dl")).forEach(it => report("list", it, "is outside a dl"));
     every("[aria-hidden=true]").filter(it => [it, ...it.querySelectorAll(reach)]
         .some(one => one.matches(reach) && one.tabIndex >= 0 && visible(one)))
-        .forEach(it => say("hidden", it, "is hidden from those who listen, but takes the focus"));
+        .forEach(it => report("hidden", it, "is hidden from screen readers, but takes the focus"));
     every("a[href], button, summary").forEach(it => {
         const inner = it.querySelector("a[href], button, input, select, textarea, [tabindex]");
-        if (inner) say("nested", inner, "is a control inside " + at(it));
+        if (inner) report("nested", inner, "is a control inside " + at(it));
     });
     const choices = every("input[type=radio]").filter(visible);
     choices.filter(it => !it.closest("fieldset")?.querySelector("legend") &&
-        !it.closest("[role=radiogroup]")).forEach(it => say("choice", it, "is in no named group"));
+        !it.closest("[role=radiogroup]")).forEach(it => report("choice", it, "is in no named group"));
     every("input[type=email], input[type=password]").filter(it => visible(it) && !it.autocomplete)
-        .forEach(it => say("autocomplete", it, "does not say what it is for"));
+        .forEach(it => report("autocomplete", it, "has no autocomplete attribute"));
 };
 
-// A link among words must not be told from them by its colour alone.
+// A link within text must differ from it by more than its color.
 const links = () => {
     for (const it of every("p a[href], li a[href], dd a[href], td a[href]")) {
         const around = it.closest("p, li, dd, td");
@@ -266,18 +266,18 @@ const links = () => {
             parseFloat(style(it).borderBottomWidth) > 0 ||
             style(it).fontWeight !== style(around).fontWeight ||
             style(it).display !== "inline";
-        if (visible(it) && among && !lined) say("link", it, "only its colour tells it is a link");
+        if (visible(it) && among && !lined) report("link", it, "only its color shows that it is a link");
     }
 };
 
-// The width is told and not read: a phone makes its window as wide as the page that is too wide.
+// The width is passed in and not read, because a phone widens its window to a page that is too wide.
 const scrolling = () => {
     const page = document.scrollingElement;
     if (page.scrollWidth > width) {
         const wide = every("body *").filter(visible)
             .filter(it => it.getBoundingClientRect().right > width + 1)
             .filter(it => style(it).position !== "fixed").slice(0, 3).map(at);
-        say("width", null, `${page.scrollWidth} px on ${width}: ${wide.join("; ")}`);
+        report("width", null, `${page.scrollWidth} px on ${width}: ${wide.join("; ")}`);
     }
     for (const it of every("body *")) {
         const { overflowX, overflowY } = style(it);
@@ -285,11 +285,11 @@ const scrolling = () => {
             (/auto|scroll/.test(overflowY) && it.scrollHeight > it.clientHeight + 1);
         if (!moves || !visible(it) || it === page || it === document.body) continue;
         const focusable = it.tabIndex >= 0 || [...it.querySelectorAll(reach)].some(visible);
-        if (!focusable) say("scroll", it, "scrolls, but not by the keyboard");
+        if (!focusable) report("scroll", it, "scrolls, but not by the keyboard");
     }
 };
 
-// A finger needs room: 24 px, or so much distance to the next target. Words within text are exempt.
+// A touch target needs 24 px, or as much distance to the next target. Links within text are exempt.
 const targets = () => {
     const middle = it => {
         const { left, top, width, height } = it.getBoundingClientRect();
@@ -309,12 +309,12 @@ const targets = () => {
             one.closest("[popover]") === layer &&
             Math.hypot(middle(one)[0] - x, middle(one)[1] - y) < 24);
         if (near) {
-            say("target", it, `${width.toFixed(0)} × ${height.toFixed(0)} px beside ${at(near)}`);
+            report("target", it, `${width.toFixed(0)} × ${height.toFixed(0)} px beside ${at(near)}`);
         }
     }
 };
 
-// Whoever uses the keyboard must see where they are.
+// Keyboard focus must be visible.
 const focus = () => {
     const traits = ["outlineStyle", "outlineWidth", "outlineColor", "boxShadow", "borderColor",
         "backgroundColor", "textDecorationLine", "top", "left", "transform", "clipPath", "opacity",
@@ -322,7 +322,7 @@ const focus = () => {
     const where = it => [it, it.parentElement, it.closest("label"), it.nextElementSibling,
         ...it.children].filter(Boolean);
     const looks = it => where(it).map(one => traits.map(trait => style(one)[trait]).join());
-    // Cut down to nothing, by itself or by what it is in.
+    // Clipped to nothing, by itself or by an ancestor.
     const unseen = it => it && it !== document.body && (unseen(it.parentElement) ||
         (it.offsetWidth <= 1 && it.offsetHeight <= 1 && style(it).overflow !== "visible") ||
         /inset\((50|100)%/.test(style(it).clipPath));
@@ -333,13 +333,13 @@ const focus = () => {
         const idle = looks(it).join();
         it.focus({ preventScroll: true });
         if (document.activeElement !== it) continue;
-        if (unseen(it)) say("focus", it, "takes the focus where nobody sees it");
-        if (looks(it).join() === idle) say("focus", it, "looks the same with the focus");
+        if (unseen(it)) report("focus", it, "takes the focus but is not visible");
+        if (looks(it).join() === idle) report("focus", it, "looks the same with the focus");
         const outline = style(it).outlineStyle;
         const below = behind(it.parentElement);
         if (outline === "none" || outline === "auto" || !below) continue;
-        const has = ratio(over(colour(style(it).outlineColor), below), below);
-        if (has < 3) say("focus", it, `its outline is ${has.toFixed(2)}:1 against the page`);
+        const has = ratio(over(color(style(it).outlineColor), below), below);
+        if (has < 3) report("focus", it, `its outline is ${has.toFixed(2)}:1 against the page`);
     }
     document.activeElement?.blur();
     before?.focus({ preventScroll: true });

@@ -1,4 +1,4 @@
-//! Files that a bank would let a person download: months of an account and of a card, up to today.
+//! Bank files for import tests: months of an account and of a card, up to today.
 
 use serde_json::json;
 
@@ -7,10 +7,10 @@ use crate::Browser;
 /// Complete months before this one.
 const MONTHS: i32 = 8;
 
-/// A file to drop: its name, and what is in it.
+/// The name and content of a file to drop.
 pub type File = (&'static str, String);
 
-/// A day as the browser's clock has it, which is the program's as well.
+/// A month by the browser's clock, which is also the program's.
 #[derive(Debug, Clone, Copy)]
 pub struct Month {
     year: i32,
@@ -18,13 +18,13 @@ pub struct Month {
 }
 
 impl Month {
-    /// The present one.
+    /// The current month.
     #[track_caller]
     pub fn of(browser: &Browser) -> Month {
         let now = browser
             .script("return [new Date().getFullYear(), new Date().getMonth() + 1]", json!([]));
-        let part = |place: usize| now[place].as_i64().and_then(|it| it.try_into().ok());
-        Month { year: part(0).unwrap_or_default(), month: part(1).unwrap_or_default() }
+        let number = |index: usize| now[index].as_i64().and_then(|it| it.try_into().ok());
+        Month { year: number(0).unwrap_or_default(), month: number(1).unwrap_or_default() }
     }
 
     fn before(self, months: i32) -> Month {
@@ -51,7 +51,7 @@ impl Row {
     }
 }
 
-/// Pay, rent, a subscription and groceries, oldest first.
+/// Pay, rent, a subscription and groceries of each month, oldest first.
 fn everyday(now: Month) -> Vec<Row> {
     let of_month = |month: Month| {
         [
@@ -72,10 +72,10 @@ pub fn ofx(now: Month) -> File {
         <STMTRS><CURDEF>USD<BANKACCTFROM><BANKID>044000037<ACCTID>000774411234<ACCTTYPE>CHECKING\
         </BANKACCTFROM><BANKTRANLIST>\n"
         .to_owned();
-    for (place, row) in everyday(now).iter().enumerate() {
+    for (index, row) in everyday(now).iter().enumerate() {
         let Month { year, month } = row.month;
         text.push_str(&format!(
-            "<STMTTRN><TRNTYPE>OTHER<DTPOSTED>{year}{month:02}{:02}<TRNAMT>{}<FITID>2026{place}\
+            "<STMTTRN><TRNTYPE>OTHER<DTPOSTED>{year}{month:02}{:02}<TRNAMT>{}<FITID>2026{index}\
              <NAME>{}</STMTTRN>\n",
             row.day,
             row.amount(),
@@ -90,7 +90,7 @@ pub fn ofx(now: Month) -> File {
     ("statement.ofx", text)
 }
 
-/// The last three months of the same account, as Chase writes a table of them.
+/// The last three months of the same account as a CSV of Chase.
 pub fn checking(now: Month) -> File {
     let mut text =
         "Details,Posting Date,Description,Amount,Type,Balance,Check or Slip #\n".to_owned();
@@ -111,7 +111,7 @@ pub fn checking(now: Month) -> File {
     ("Chase1234_Activity.csv", text)
 }
 
-/// A card of the same bank.
+/// A card of the same bank as CSV.
 pub fn card(now: Month) -> File {
     let mut text =
         "Card,Transaction Date,Post Date,Description,Category,Type,Amount,Memo\n".to_owned();
@@ -128,8 +128,8 @@ pub fn card(now: Month) -> File {
     ("Chase9876_Activity.csv", text)
 }
 
-/// A table that says neither which number is the day nor whether money left.
-pub fn open_table() -> File {
+/// A CSV with an ambiguous date format and ambiguous signs of amounts.
+pub fn ambiguous_table() -> File {
     let rows = "Date,Amount,Description,Note\n03/04/2026,12.50,CORNER CAFE,a\n\
         05/06/2026,80.00,CITY POWER,b\n02/01/2026,lost,KIOSK,c\n02/03/2026,3.00,KIOSK,d\n";
     ("little-bank.csv", rows.to_owned())
@@ -146,7 +146,7 @@ for (const kind of ["dragenter", "dragover", "drop"]) {
 "#;
 
 impl Browser {
-    /// Lets files fall on the page of imports, as from a folder beside the browser.
+    /// Drops files on the import page.
     #[track_caller]
     pub fn drop_files(&self, files: &[File]) {
         self.script(DROP, json!([files]));

@@ -1,4 +1,4 @@
-//! A person's hands and eyes: opens addresses, finds controls by what they are called, types, clicks.
+//! Uses pages like a person: opens addresses, finds controls by their accessible names, types and clicks.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -8,24 +8,24 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
+use crate::browser_log::CollectedLog;
 use crate::session::Session;
-use crate::watch::Watch;
-use crate::{PATIENCE, pause, until};
+use crate::{TIMEOUT, pause, until};
 
-/// The member under which WebDriver hands out an element.
+/// The JSON field in which WebDriver returns an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// Controls of a kind that somehow say these words. Which of them is called so, the browser decides.
+/// Visible controls of a kind whose texts contain these words. The browser's accessible name then decides.
 const CANDIDATES: &str = r#"
 const [kinds, words] = arguments;
 const plain = text => (text ?? "").replace(/\s+/g, " ");
 const labels = it => (it.getAttribute("aria-labelledby") ?? "").split(" ")
     .map(id => document.getElementById(id)).concat([...(it.labels ?? [])]);
-const said = it => [it.textContent, it.value, it.getAttribute("aria-label")]
+const texts = it => [it.textContent, it.value, it.getAttribute("aria-label")]
     .concat(labels(it).map(label => label?.textContent));
 return [...document.querySelectorAll(kinds)]
     .filter(it => it.checkVisibility({ visibilityProperty: true }))
-    .filter(it => said(it).some(text => plain(text).includes(words)));
+    .filter(it => texts(it).some(text => plain(text).includes(words)));
 "#;
 
 const FIELDS: &str = "input:not([type=hidden]), select, textarea";
@@ -33,9 +33,9 @@ const BUTTONS: &str = "button, input[type=submit], [role=button], summary";
 
 pub struct Browser {
     pub session: Session,
-    /// Such as `http://127.0.0.1:8080`: where the program is that we look at.
+    /// The origin of the tested program, such as `http://127.0.0.1:8080`.
     pub origin: String,
-    pub(crate) watch: RefCell<Watch>,
+    pub(crate) collected: RefCell<CollectedLog>,
 }
 
 #[derive(Debug, Clone)]
@@ -43,16 +43,16 @@ pub struct Element(String);
 
 impl Browser {
     pub fn start(origin: &str) -> Browser {
-        let (session, watch) = (Session::start(), RefCell::default());
-        let browser = Browser { session, origin: origin.to_owned(), watch };
-        browser.look(crate::look::DESK);
-        // What the browser's own first page asks for is not ours to judge.
+        let (session, collected) = (Session::start(), RefCell::default());
+        let browser = Browser { session, origin: origin.to_owned(), collected };
+        browser.set_viewport(crate::viewport::DESKTOP);
+        // Discards the requests of the browser's own start page.
         browser.go("about:blank");
-        browser.troubles();
+        browser.logged_problems();
         browser
     }
 
-    /// Opens a path of the program, or an address elsewhere.
+    /// Opens a path of the program, or another address.
     #[track_caller]
     pub fn go(&self, to: &str) {
         let url = if to.starts_with('/') { format!("{}{to}", self.origin) } else { to.to_owned() };
@@ -65,7 +65,7 @@ impl Browser {
         url.as_str().unwrap_or_default().to_owned()
     }
 
-    /// The path and what follows it, as long as we are at the program.
+    /// The path and query, or the whole URL if the page is not the program's.
     #[track_caller]
     pub fn path(&self) -> String {
         let url = self.url();
@@ -96,7 +96,7 @@ impl Browser {
         self.named("a[href]", name)
     }
 
-    /// Waits for the control whose accessible name, as the browser works it out, is this.
+    /// Waits for the control whose accessible name, as the browser computes it, is this.
     #[track_caller]
     fn named(&self, kinds: &str, name: &str) -> Element {
         let what = format!("there is {name:?} ({kinds}) at {}", self.path());
@@ -118,7 +118,7 @@ impl Browser {
         self.find("a[href]", name).is_some()
     }
 
-    /// What assistive technology calls it.
+    /// Its accessible name.
     fn name_of(&self, element: &Element) -> Option<String> {
         let name = self.session.get(&format!("/element/{}/computedlabel", element.0)).ok()?;
         name.as_str().map(|it| it.trim().to_owned())
@@ -139,7 +139,7 @@ impl Browser {
         self.click(&self.link(link));
     }
 
-    /// Replaces what is in a field.
+    /// Replaces the content of a field.
     #[track_caller]
     pub fn fill(&self, field: &str, text: &str) {
         let element = self.field(field);
@@ -147,7 +147,7 @@ impl Browser {
         self.must(&format!("/element/{}/value", element.0), json!({"text": text}));
     }
 
-    /// Chooses an entry of a list by its words.
+    /// Chooses an entry of a list by its text.
     #[track_caller]
     pub fn choose(&self, list: &str, entry: &str) {
         let list = self.field(list);
@@ -158,7 +158,7 @@ impl Browser {
         self.click(&Element(found.to_owned()));
     }
 
-    /// Chooses files from the disk, as in the window that a field for files opens.
+    /// Chooses files from the disk for a file field.
     #[track_caller]
     pub fn attach(&self, field: &str, files: &[&Path]) {
         let element = self.field(field);
@@ -166,8 +166,8 @@ impl Browser {
         self.must(&format!("/element/{}/value", element.0), json!({"text": paths.join("\n")}));
     }
 
-    /// Presses keys wherever the focus is, as on a keyboard. WebDriver has letters for those that
-    /// have none, such as U+E004 for Tab and U+E007 for Enter.
+    /// Presses keys where the focus is. WebDriver has code points for keys without a letter, such as U+E004 for Tab and
+    /// U+E007 for Enter.
     #[track_caller]
     pub fn keys(&self, text: &str) {
         let strokes: Vec<Value> = text
@@ -178,7 +178,7 @@ impl Browser {
         self.must("/actions", actions);
     }
 
-    /// Goes from control to control, as with the Tab key, until one of that name has the focus.
+    /// Presses Tab until the control with this name has the focus.
     #[track_caller]
     pub fn focus_by_keyboard(&self, name: &str) {
         let active = "return document.activeElement";
@@ -193,19 +193,19 @@ impl Browser {
         panic!("the keyboard does not reach {name:?} at {}", self.path());
     }
 
-    /// What can be read on the page.
+    /// The visible text of the page.
     #[track_caller]
     pub fn text(&self) -> String {
         let text = self.script("return document.body.innerText", json!([]));
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Waits until this can be read.
+    /// Waits until the page shows this text.
     #[track_caller]
     pub fn sees(&self, text: &str) {
         let start = Instant::now();
         while !self.text().contains(text) {
-            let late = start.elapsed() > PATIENCE;
+            let late = start.elapsed() > TIMEOUT;
             assert!(!late, "no {text:?} at {}, but:\n{}", self.path(), self.text());
             pause();
         }
@@ -220,20 +220,20 @@ impl Browser {
         self.session.post("/execute/sync", json!({"script": script, "args": arguments}))
     }
 
-    /// From here on, pages run no script of theirs.
+    /// From here on, pages run no scripts of their own.
     #[track_caller]
     pub fn without_script(&self) {
         self.session.command("Emulation.setScriptExecutionDisabled", json!({"value": true}));
     }
 
-    /// From here on, this runs in every page before any script of its own.
+    /// From here on, this script runs in every page before its own scripts.
     #[track_caller]
     pub fn before_pages(&self, script: &str) {
         let name = "Page.addScriptToEvaluateOnNewDocument";
         self.session.command(name, json!({"source": script}));
     }
 
-    /// From here on, whoever sits here has a passkey device that always agrees.
+    /// Adds a virtual passkey device that always agrees.
     #[track_caller]
     pub fn with_passkey_device(&self) {
         let device = json!({
@@ -247,18 +247,18 @@ impl Browser {
         self.must("/webauthn/authenticator", device);
     }
 
-    /// Forgets who is signed in, as a new day at another desk would.
+    /// Deletes all cookies, which also signs out.
     #[track_caller]
     pub fn forget_cookies(&self) {
         self.session.command("Network.clearBrowserCookies", json!({}));
     }
 
-    /// What is seen as PNG.
+    /// A screenshot as PNG.
     #[track_caller]
     pub fn picture(&self) -> Vec<u8> {
         let shot = self.session.command("Page.captureScreenshot", json!({"format": "png"}));
         let data = shot["data"].as_str().unwrap_or_default();
-        BASE64_STANDARD.decode(data).expect("a picture is base64")
+        BASE64_STANDARD.decode(data).expect("the screenshot is base64")
     }
 
     #[track_caller]

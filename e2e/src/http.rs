@@ -1,11 +1,11 @@
-//! One request over a connection of its own: all that a driver, or a caller of the API, needs.
+//! A minimal HTTP client with one connection per request, for WebDriver and for the API.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 
 use serde_json::Value;
 
-use crate::PATIENCE;
+use crate::TIMEOUT;
 
 pub struct Answer {
     pub status: u16,
@@ -18,13 +18,13 @@ impl Answer {
         self.headers.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; null when it is something else.
+    /// The body as JSON, or null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
 }
 
-/// Sends to an address such as `http://127.0.0.1:8080`.
+/// Sends a request to an origin such as `http://127.0.0.1:8080`.
 pub fn send(
     origin: &str,
     method: &str,
@@ -34,7 +34,7 @@ pub fn send(
 ) -> io::Result<Answer> {
     let authority = origin.trim_start_matches("http://");
     let mut stream = TcpStream::connect(authority)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
     let mut request = format!("{method} {path} HTTP/1.1\r\nHost: {authority}\r\n");
     request.push_str("Connection: close\r\n");
     for (name, value) in headers {
@@ -63,7 +63,7 @@ fn read(mut stream: BufReader<TcpStream>) -> io::Result<Answer> {
         answer.body = chunks(&mut stream)?;
         return Ok(answer);
     }
-    // The driver keeps its connection open whatever is asked, so the length decides.
+    // The driver keeps its connection open despite `Connection: close`, so the length decides.
     match answer.header("content-length").and_then(|it| it.parse().ok()) {
         Some(length) => {
             answer.body.resize(length, 0);
@@ -83,7 +83,7 @@ fn chunks(stream: &mut BufReader<TcpStream>) -> io::Result<Vec<u8>> {
         stream.read_line(&mut line)?;
         let length = usize::from_str_radix(line.trim(), 16).map_err(io::Error::other)?;
         let from = body.len();
-        // Each chunk ends with a line break of its own.
+        // Each chunk ends with a line break.
         body.resize(from + length + 2, 0);
         stream.read_exact(&mut body[from..])?;
         body.truncate(from + length);

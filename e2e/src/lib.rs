@@ -1,26 +1,26 @@
-//! The built program seen through a real browser: Chromium, asked over WebDriver by a client of our own.
+//! Tests the built program in a real browser: Chromium, controlled over WebDriver by our own client.
 
 pub mod audit;
 pub mod bank;
 pub mod browser;
+pub mod browser_log;
 pub mod http;
 pub mod listener;
-pub mod look;
 pub mod pages;
 pub mod program;
 pub mod scenes;
 pub mod session;
-pub mod watch;
+pub mod viewport;
 
 use std::time::{Duration, Instant};
 
 pub use browser::Browser;
 pub use program::Program;
 
-/// Nothing here takes nearly as long; a test that waits longer would wait for ever.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+/// Nothing here takes nearly as long, so a test that waits longer has failed.
+pub const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Asks again until there is an answer. Another process has no clock that we could move.
+/// Polls until there is a result. It waits in real time, because another process has no clock that a test can move.
 #[track_caller]
 pub fn until<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
@@ -28,12 +28,12 @@ pub fn until<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = attempt() {
             return found;
         }
-        assert!(start.elapsed() < PATIENCE, "waited in vain until {what}");
+        assert!(start.elapsed() < TIMEOUT, "timed out waiting until {what}");
         pause();
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "another process has no clock that we could move")]
+#[expect(clippy::disallowed_methods, reason = "another process has no clock that a test can move")]
 fn pause() {
     std::thread::sleep(Duration::from_millis(20));
 }

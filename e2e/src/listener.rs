@@ -1,4 +1,4 @@
-//! `evenkeel listen` beside a program, and a program of the developer's behind it.
+//! `evenkeel listen` for a running program, and a developer's server to which it forwards.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -16,34 +16,34 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Beside that program, with more to say on its command line.
+    /// Starts `listen` on the data of the program, with additional arguments.
     pub fn start(program: &Program, address: &str, more: &[&str]) -> Listener {
         let output = program.data_dir().join("listen.txt");
-        let mut command = program.beside("listen");
+        let mut command = program.other_command("listen");
         command.args(["--listen", address]).args(more);
         let file = File::create(&output).expect("a log");
         command.stdout(file.try_clone().expect("a log")).stderr(file).stdin(Stdio::null());
         let child = command.spawn().expect("the listener starts");
         let mut listener = Listener { child, output, url: String::new() };
         listener.url = until("it listens", || {
-            let said = listener.said();
-            let (_, rest) = said.split_once("Listening on ")?;
+            let output_text = listener.output();
+            let (_, rest) = output_text.split_once("Listening on ")?;
             Some(rest.split_once(". ")?.0.to_owned())
         });
         listener
     }
 
-    /// All that it printed so far.
-    pub fn said(&self) -> String {
+    /// Its output so far.
+    pub fn output(&self) -> String {
         fs::read_to_string(&self.output).unwrap_or_default()
     }
 
-    /// Waits for a line with all of these words.
+    /// Waits for an output line that contains all of these words.
     #[track_caller]
-    pub fn shows(&self, words: &[&str]) -> String {
-        until(&format!("it shows {words:?}: {}", self.said()), || {
-            let said = self.said();
-            let line = said.lines().find(|line| words.iter().all(|it| line.contains(it)));
+    pub fn wait_for_line(&self, words: &[&str]) -> String {
+        until(&format!("the output has a line with {words:?}: {}", self.output()), || {
+            let output_text = self.output();
+            let line = output_text.lines().find(|line| words.iter().all(|it| line.contains(it)));
             line.map(str::to_owned)
         })
     }
@@ -63,28 +63,28 @@ impl Drop for Listener {
     }
 }
 
-/// What the developer writes: it answers whatever it is told to.
-pub struct Developed {
+/// The server that a developer writes. It responds with the status that a test sets.
+pub struct DeveloperServer {
     pub url: String,
     status: Arc<AtomicU16>,
 }
 
-impl Developed {
-    pub fn start() -> Developed {
+impl DeveloperServer {
+    pub fn start() -> DeveloperServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("an address").port();
         let status = Arc::new(AtomicU16::new(200));
-        let told = status.clone();
+        let shared_status = status.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let told = told.clone();
-                std::thread::spawn(move || answer_all(stream, &told));
+                let shared_status = shared_status.clone();
+                std::thread::spawn(move || answer_all(stream, &shared_status));
             }
         });
-        Developed { url: format!("http://127.0.0.1:{port}/hooks"), status }
+        DeveloperServer { url: format!("http://127.0.0.1:{port}/hooks"), status }
     }
 
-    pub fn answers(&self, status: u16) {
+    pub fn respond_with(&self, status: u16) {
         self.status.store(status, Ordering::SeqCst);
     }
 }
@@ -108,10 +108,12 @@ fn answer_all(stream: TcpStream, status: &AtomicU16) {
         if reader.read_exact(&mut body).is_err() {
             return;
         }
-        let said = "seen by the program";
+        let response_body = "seen by the program";
         let status = status.load(Ordering::SeqCst);
-        let answer =
-            format!("HTTP/1.1 {status} Said\r\ncontent-length: {}\r\n\r\n{said}", said.len());
+        let answer = format!(
+            "HTTP/1.1 {status} Said\r\ncontent-length: {}\r\n\r\n{response_body}",
+            response_body.len()
+        );
         if reader.get_mut().write_all(answer.as_bytes()).is_err() {
             return;
         }

@@ -1,4 +1,4 @@
-//! Which pages there are: those we know of, and those that they lead to.
+//! Finds the pages of the program: the known ones, and all that they link to.
 
 use std::collections::BTreeSet;
 
@@ -6,46 +6,46 @@ use serde_json::json;
 
 use crate::{Browser, Program, scenes};
 
-/// What everyone can open.
-pub const OPEN: [&str; 5] =
+/// Pages that everyone can open.
+pub const PUBLIC: [&str; 5] =
     ["/docs/start", "/docs", "/docs/errors", "/docs/errors/not-found", "/sign-in"];
 
-/// Where a person who is signed in begins; links lead to the rest.
-pub const OWN: [&str; 1] = ["/"];
+/// The start page of a signed-in person; links lead to the rest.
+pub const SIGNED_IN: [&str; 1] = ["/"];
 
-/// Where links to other pages of ours lead, without what is below a page or is a file.
+/// The paths of links to other pages of the program, without downloads.
 const LINKS: &str = r#"
 return [...document.querySelectorAll("a[href]")]
     .filter(it => it.origin === location.origin && !it.download)
     .map(it => it.pathname);
 "#;
 
-/// Nobody reads a page of these: they are answers and files.
-const NO_PAGES: [&str; 7] = [".csv", ".json", ".zip", "/healthz", "/readyz", "/v1/", "/assets/"];
+/// Parts of paths that are no pages, but files or API responses.
+const NOT_PAGES: [&str; 7] = [".csv", ".json", ".zip", "/healthz", "/readyz", "/v1/", "/assets/"];
 
-/// One page of each kind, from these on, by every link that the pages have. Unless one begins with
-/// the documents, they are left out: they are the same for everyone.
+/// One page of each kind that links lead to, starting from these. The documentation is left out unless a start page
+/// belongs to it, because it is the same for everyone.
 #[track_caller]
 pub fn walk(browser: &Browser, from: &[&str]) -> Vec<String> {
-    let with_documents = from.iter().any(|it| it.starts_with("/docs"));
+    let with_docs = from.iter().any(|it| it.starts_with("/docs"));
     let mut seen = BTreeSet::new();
-    let mut open: Vec<String> = from.iter().rev().map(|it| (*it).to_owned()).collect();
+    let mut queue: Vec<String> = from.iter().rev().map(|it| (*it).to_owned()).collect();
     let mut found = Vec::new();
-    while let Some(path) = open.pop() {
-        let unwanted = path.starts_with("/docs") && !with_documents;
-        if unwanted || NO_PAGES.iter().any(|it| path.contains(it)) || !seen.insert(kind(&path)) {
+    while let Some(path) = queue.pop() {
+        let is_skipped = path.starts_with("/docs") && !with_docs;
+        if is_skipped || NOT_PAGES.iter().any(|it| path.contains(it)) || !seen.insert(kind(&path)) {
             continue;
         }
         browser.go(&path);
         let links = browser.script(LINKS, json!([]));
         let links = links.as_array().map_or(&[][..], Vec::as_slice);
-        open.extend(links.iter().filter_map(|it| it.as_str().map(str::to_owned)));
+        queue.extend(links.iter().filter_map(|it| it.as_str().map(str::to_owned)));
         found.push(path);
     }
     found
 }
 
-/// Pages about one thing each differ by its id alone.
+/// The kind of a page: its path without ids, because such pages differ only in the id.
 pub fn kind(path: &str) -> String {
     let is_id = |it: &str| it.len() > 12 && it.chars().any(|one| one.is_ascii_digit());
     let parts = path.split('/').map(|it| if is_id(it) { "one" } else { it });
@@ -57,7 +57,7 @@ pub fn kind(path: &str) -> String {
 }
 
 impl Browser {
-    /// Tries to become the first person, from the page that asks for it.
+    /// Fills in and submits the setup page.
     #[track_caller]
     pub fn set_up(&self, code: &str) {
         self.fill("Setup code", code);
@@ -67,7 +67,7 @@ impl Browser {
         self.press("Create account");
     }
 
-    /// Goes in as the demo's person.
+    /// Signs in as the demo's person.
     #[track_caller]
     pub fn sign_in(&self, program: &Program) {
         self.go("/sign-in");
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_about_one_thing_are_of_one_kind() {
+    fn pages_that_differ_only_in_an_id_are_of_one_kind() {
         let one = kind("/accounts/acc_01890a5d-ac96-774b-bcce-b302099a8057");
         assert_eq!(one, kind("/accounts/acc_0190163d-8694-739b-aea5-966c26f8ad91"));
         assert_ne!(one, kind("/transactions/txn_01890a5d-ac96-774b-bcce-b302099a8057"));

@@ -1,4 +1,4 @@
-//! Runs the built program in a folder of its own, at an address that passkeys accept.
+//! Runs the built program in its own folder, at an address that passkeys accept.
 
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -19,22 +19,22 @@ pub struct Program {
 }
 
 impl Program {
-    /// An example household, and nothing that changes while one looks.
+    /// The demo, without its live feed.
     pub fn demo() -> Program {
         Program::demo_with(&[])
     }
 
-    /// The same, with settings of its own.
+    /// The demo with more settings.
     pub fn demo_with(settings: &[(&str, &str)]) -> Program {
         Program::start("demo", settings)
     }
 
-    /// The real thing, with nobody in it.
+    /// A fresh installation without accounts.
     pub fn serve() -> Program {
         Program::serve_with(&[])
     }
 
-    /// The same, with settings of its own.
+    /// A fresh installation with more settings.
     pub fn serve_with(settings: &[(&str, &str)]) -> Program {
         Program::start("serve", settings)
     }
@@ -42,7 +42,7 @@ impl Program {
     fn start(command: &str, settings: &[(&str, &str)]) -> Program {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let ready = folder.path().join("ready.json");
-        // Passkeys belong to a name, and the address must be known before they are made.
+        // Passkeys are bound to a host name, so the public URL must be known before the start.
         let listener = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
         let port = listener.expect("a free port").port();
         let origin = format!("http://localhost:{port}");
@@ -57,8 +57,8 @@ impl Program {
         let child = program.spawn().expect("the program starts");
         let mut program = Program { child, folder, facts: Value::Null, origin };
         program.facts = until("the program is ready", || {
-            let ended = program.child.try_wait().expect("it can be asked");
-            assert!(ended.is_none(), "it ended: {}", program.log());
+            let ended = program.child.try_wait().expect("the process can be polled");
+            assert!(ended.is_none(), "the program ended: {}", program.log());
             serde_json::from_str(&fs::read_to_string(&ready).ok()?).ok()
         });
         program
@@ -68,8 +68,8 @@ impl Program {
         self.folder.path().join("data")
     }
 
-    /// Another command of the same program, on the same data.
-    pub fn beside(&self, command: &str) -> Command {
+    /// Another command of the program, on the same data.
+    pub fn other_command(&self, command: &str) -> Command {
         let mut other = Command::new(binary());
         other.env_clear().env("TMPDIR", self.folder.path()).current_dir(self.folder.path());
         other.arg(command).arg("--data-dir").arg(self.data_dir());
@@ -80,14 +80,14 @@ impl Program {
         &self.origin
     }
 
-    /// A member of the ready file.
+    /// A field of the ready file.
     #[track_caller]
     pub fn fact(&self, name: &str) -> &str {
         let fact = self.facts[name].as_str();
         fact.unwrap_or_else(|| panic!("no {name} in {}", self.facts))
     }
 
-    /// All it said so far, on both outputs.
+    /// Its output so far, from both streams.
     pub fn log(&self) -> String {
         let read = |name: &str| fs::read_to_string(self.folder.path().join(name));
         read("output.txt").unwrap_or_default() + &read("errors.txt").unwrap_or_default()
@@ -113,10 +113,10 @@ impl Drop for Program {
     }
 }
 
-/// Cargo puts it beside what it built of us, or one folder above.
+/// The built program, which Cargo puts in the same folder as this binary or one above.
 fn binary() -> PathBuf {
-    let own = std::env::current_exe().expect("a program knows where it is");
-    let places = own.ancestors().skip(1).take(2).map(|it: &Path| it.join("evenkeel"));
-    let mut found = places.filter(|it| it.is_file());
+    let own = std::env::current_exe().expect("the path of this binary is known");
+    let candidates = own.ancestors().skip(1).take(2).map(|it: &Path| it.join("evenkeel"));
+    let mut found = candidates.filter(|it| it.is_file());
     found.next().expect("the program is not built: run `cargo build` first")
 }

@@ -1,4 +1,4 @@
-//! Pages that no link leads to: one has to do something first to see them.
+//! Pages that no link leads to, because they appear only after some action.
 
 use serde_json::{Value, json};
 
@@ -7,18 +7,18 @@ use crate::{Browser, Program};
 
 pub const PASSWORD: &str = "a long walk along the quay";
 
-/// Shows each of them once, with a name for it.
+/// Opens each of these pages once, and calls `show` with its name.
 #[track_caller]
 pub fn each(mut show: impl FnMut(&str, &Browser)) {
-    first_person(&mut show);
-    open_house(&mut show);
+    first_run(&mut show);
+    open_sign_up(&mut show);
     second_step(&mut show);
     new_key_and_consent(&mut show);
     files(&mut show);
     portal(&mut show);
 }
 
-/// As the server printed it, such as `k7wq-3m2x-9d4h`.
+/// The setup code from the server's log, such as `k7wq-3m2x-9d4h`.
 pub fn setup_code(program: &Program) -> String {
     crate::until("the setup code is in the log", || {
         let log = program.log();
@@ -28,7 +28,7 @@ pub fn setup_code(program: &Program) -> String {
     })
 }
 
-fn first_person(show: &mut impl FnMut(&str, &Browser)) {
+fn first_run(show: &mut impl FnMut(&str, &Browser)) {
     let program = Program::serve();
     let browser = Browser::start(program.origin());
     browser.go("/setup");
@@ -53,7 +53,7 @@ fn first_person(show: &mut impl FnMut(&str, &Browser)) {
     show("invitation", &browser);
 }
 
-fn open_house(show: &mut impl FnMut(&str, &Browser)) {
+fn open_sign_up(show: &mut impl FnMut(&str, &Browser)) {
     let program = Program::serve_with(&[("EVENKEEL_SIGN_UP__OPEN", "true")]);
     let browser = Browser::start(program.origin());
     browser.go("/setup");
@@ -79,7 +79,7 @@ fn second_step(show: &mut impl FnMut(&str, &Browser)) {
     browser.sees("Your new recovery codes");
     show("recovery-codes", &browser);
     browser.forget_cookies();
-    // The device would answer at once if the page could ask it.
+    // Without this, the page would use the device at once.
     browser.before_pages("delete window.PublicKeyCredential");
     browser.go("/sign-in");
     browser.fill("Email", program.fact("email"));
@@ -107,22 +107,22 @@ fn new_key_and_consent(show: &mut impl FnMut(&str, &Browser)) {
     let kind = [("Content-Type", "application/json")];
     let made = program.send("POST", "/oauth/register", &kind, &about.to_string()).json();
     let client = made["client_id"].as_str().unwrap_or_default();
-    let asked = "accounts%3Aread%20transactions%3Aread%20paper%3Atrade&state=here";
-    let ask = |redirect: &str| {
+    let scopes = "accounts%3Aread%20transactions%3Aread%20paper%3Atrade&state=here";
+    let authorize = |redirect: &str| {
         browser.go(&format!(
             "/oauth/authorize?response_type=code&client_id={client}&redirect_uri={redirect}\
-             &scope={asked}&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM\
+             &scope={scopes}&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM\
              &code_challenge_method=S256"
         ));
     };
-    ask("http%3A%2F%2F127.0.0.1%3A4000%2Fcallback");
+    authorize("http%3A%2F%2F127.0.0.1%3A4000%2Fcallback");
     browser.sees("Ledger reader");
     show("consent", &browser);
-    ask("https%3A%2F%2Felsewhere.example%2Fcallback");
+    authorize("https%3A%2F%2Felsewhere.example%2Fcallback");
     show("consent-refused", &browser);
 }
 
-/// Files that were dropped, in each state that they can be in.
+/// Dropped files in each of their states.
 fn files(show: &mut impl FnMut(&str, &Browser)) {
     let program = Program::serve();
     let browser = Browser::start(program.origin());
@@ -130,12 +130,12 @@ fn files(show: &mut impl FnMut(&str, &Browser)) {
     browser.set_up(&setup_code(&program));
     browser.arrive("/");
     let now = Month::of(&browser);
-    let odd = ("holiday.jpg", "not a statement at all".to_owned());
+    let unreadable = ("holiday.jpg", "not a statement at all".to_owned());
     browser.go("/import");
-    browser.drop_files(&[bank::ofx(now), bank::checking(now), bank::open_table(), odd]);
+    browser.drop_files(&[bank::ofx(now), bank::checking(now), bank::ambiguous_table(), unreadable]);
     browser.sees("4 files ready to review");
     show("import-waiting", &browser);
-    // Whoever looks may leave a menu open; each scene begins with a fresh page.
+    // `show` may leave a menu open, so each scene begins with a fresh page.
     let open = |name: &str| {
         browser.go("/import");
         browser.follow(name);
@@ -164,7 +164,7 @@ fn files(show: &mut impl FnMut(&str, &Browser)) {
     show("import-unreadable", &browser);
 }
 
-/// What somebody sees who looks after a receiver and has no account here.
+/// The webhook portal, as a developer without an account here sees it.
 fn portal(show: &mut impl FnMut(&str, &Browser)) {
     let program = Program::demo();
     let key = program.fact("api_key");
@@ -173,13 +173,13 @@ fn portal(show: &mut impl FnMut(&str, &Browser)) {
         let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
         program.send("POST", path, &headers, body).json()
     };
-    // Nobody listens there, which is what there is to see.
+    // Nothing listens there, so the portal shows a failed delivery.
     let made = post("/v1/webhooks/endpoints", r#"{"url": "https://localhost:1/hooks"}"#);
-    let id = made["data"]["id"].as_str().expect("an endpoint is made").to_owned();
+    let id = made["data"]["id"].as_str().expect("an endpoint is created").to_owned();
     post(&format!("/v1/webhooks/endpoints/{id}/test"), r#"{"event_type": "transaction.created"}"#);
     let link = program.get("/v1/webhooks/portal", key).json();
     let browser = Browser::start(program.origin());
-    browser.go(link["data"]["url"].as_str().expect("a link is made"));
+    browser.go(link["data"]["url"].as_str().expect("a link is created"));
     show("portal-door", &browser);
     browser.press("Open portal");
     browser.sees("Endpoints of the API key");

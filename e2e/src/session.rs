@@ -1,4 +1,4 @@
-//! A chromedriver of its own, and one session with the browser that it starts.
+//! Starts a chromedriver, and one WebDriver session with its browser.
 
 use std::fs::{self, File};
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::{http, until};
 
-/// A browser that does nothing by itself: every request that is seen was made by a page.
+/// Options that stop the browser's own background requests, so that every observed request comes from a page.
 const ARGUMENTS: [&str; 11] = [
     "--headless",
     "--no-sandbox",
@@ -44,23 +44,24 @@ impl Session {
         });
         let mut session =
             Session { driver, origin: String::new(), path: "/session".to_owned(), folder };
-        let port = until("chromedriver says its port", || {
-            let said = fs::read_to_string(&log).unwrap_or_default();
-            let (_, rest) = said.split_once("started successfully on port ")?;
+        let port = until("chromedriver prints its port", || {
+            let log_text = fs::read_to_string(&log).unwrap_or_default();
+            let (_, rest) = log_text.split_once("started successfully on port ")?;
             rest.split_once('.').map(|(port, _)| port.to_owned())
         });
         session.origin = format!("http://127.0.0.1:{port}");
-        let made = session.post("", session.wishes()).unwrap_or_else(|error| panic!("{error}"));
+        let made =
+            session.post("", session.capabilities()).unwrap_or_else(|error| panic!("{error}"));
         let id = made["sessionId"].as_str().expect("a session has an id");
         session.path = format!("/session/{id}");
         session
     }
 
-    fn wishes(&self) -> Value {
+    fn capabilities(&self) -> Value {
         let profile = format!("--user-data-dir={}", self.folder.path().join("profile").display());
         let arguments: Vec<&str> =
             ARGUMENTS.into_iter().chain(std::iter::once(profile.as_str())).collect();
-        // Without a manager of passwords, none is offered to be kept, and no page is covered by it.
+        // Turns off the password manager, whose prompt would cover the page.
         let preferences = json!({"credentials_enable_service": false});
         json!({"capabilities": {"alwaysMatch": {
             "goog:chromeOptions": {"args": arguments, "prefs": preferences},
@@ -69,27 +70,27 @@ impl Session {
     }
 
     pub fn get(&self, what: &str) -> Result<Value, String> {
-        self.ask("GET", what, None)
+        self.request("GET", what, None)
     }
 
     pub fn post(&self, what: &str, body: Value) -> Result<Value, String> {
-        self.ask("POST", what, Some(body))
+        self.request("POST", what, Some(body))
     }
 
-    /// A command of the browser's own protocol, for what WebDriver has no word for.
+    /// A command of the Chrome DevTools Protocol, for what WebDriver does not support.
     #[track_caller]
     pub fn command(&self, name: &str, parameters: Value) -> Value {
         self.post("/goog/cdp/execute", json!({"cmd": name, "params": parameters}))
             .unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// The answer's value, or what the driver complains of.
-    fn ask(&self, method: &str, what: &str, body: Option<Value>) -> Result<Value, String> {
+    /// The value of the response, or the driver's error.
+    fn request(&self, method: &str, what: &str, body: Option<Value>) -> Result<Value, String> {
         let path = format!("{}{what}", self.path);
         let body = body.map(|it| it.to_string()).unwrap_or_default();
         let kind = [("Content-Type", "application/json")];
         let answer = http::send(&self.origin, method, &path, &kind, &body)
-            .map_err(|error| format!("the driver does not answer {method} {what}: {error}"))?;
+            .map_err(|error| format!("the driver does not respond to {method} {what}: {error}"))?;
         let mut answered = answer.json();
         let value = answered["value"].take();
         match value["error"].as_str() {
@@ -105,7 +106,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         // Ending the session closes the browser; the driver alone would leave it behind.
-        let _ = self.ask("DELETE", "", None);
+        let _ = self.request("DELETE", "", None);
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }

@@ -1,19 +1,19 @@
-//! A mapping as a person may leave it in the form: bent by bytes, so that the fuzzer finds its way through.
+//! CSV mappings as a person may set them in the form: mutated by bytes of the file, so that the fuzzer can reach them.
 
 use sources::files::csv::{Column, DecimalMark, Delimiter, Field, Mapping};
 use sources::files::{ChargeSign, DateOrder};
 
-/// The bytes that bend it are the last of the file, which are read as part of it all the same.
-const BENDING_BYTES: usize = 16;
+/// The last bytes of the file mutate the mapping. They are also read as part of the file.
+const MUTATING_BYTES: usize = 16;
 
-pub(crate) fn bend(mapping: &mut Mapping, bytes: &[u8]) {
-    let tail = &bytes[bytes.len().saturating_sub(BENDING_BYTES)..];
+pub(crate) fn mutate(mapping: &mut Mapping, bytes: &[u8]) {
+    let tail = &bytes[bytes.len().saturating_sub(MUTATING_BYTES)..];
     for pair in tail.as_chunks::<2>().0 {
-        step(mapping, pair[0], usize::from(pair[1]));
+        apply_step(mapping, pair[0], usize::from(pair[1]));
     }
 }
 
-fn step(mapping: &mut Mapping, kind: u8, value: usize) {
+fn apply_step(mapping: &mut Mapping, kind: u8, value: usize) {
     let one_of = |count: usize| value % count;
     match kind % 14 {
         0 => mapping.delimiter = Delimiter::ALL[one_of(Delimiter::ALL.len())],
@@ -37,8 +37,8 @@ fn field(value: usize) -> Field {
     Field::ALL[value % Field::ALL.len()]
 }
 
-/// It is remembered as JSON for the next file of the kind.
-pub(crate) fn is_kept_as_json(mapping: &Mapping) {
+/// Asserts that the mapping survives as JSON, in which it is stored for the next file of its kind.
+pub(crate) fn assert_json_round_trip(mapping: &Mapping) {
     let text = serde_json::to_string(mapping).unwrap_or_default();
     let read: Option<Mapping> = serde_json::from_str(&text).ok();
     assert_eq!(read.as_ref(), Some(mapping), "{text}");

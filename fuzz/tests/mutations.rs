@@ -1,6 +1,6 @@
-//! Gives every target the fixtures and many mutations of them. Nothing guides the mutations, so this finds only what
-//! breaks easily, but it needs no build of its own; `cargo xtask fuzz` searches with libFuzzer.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+//! Runs every target on the fixtures and on many random mutations of them. Without guidance this finds only what breaks
+//! easily, but it needs no separate build. `cargo xtask fuzz` searches with libFuzzer.
+#![expect(clippy::unwrap_used, reason = "a failed step of a test should panic")]
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -9,15 +9,16 @@ use std::time::{Duration, Instant};
 
 use base::Entropy;
 
-/// How long each target is given mutations, after every fixture as it is.
+/// The time for mutations of each target, after all unchanged fixtures.
 const TIME: Duration = Duration::from_secs(5);
-/// Most of what is wrong with a long file is wrong with a short one, of which there is time for many more.
+/// The size of mutated files. Most problems of long files also occur in short ones, and there is time for many more of
+/// those.
 const BYTES_MAX: usize = 16 << 10;
 const EDITS_MAX: u64 = 6;
-/// Bytes that formats give a meaning, and the ends of the ranges of others.
+/// Bytes with a meaning in some format, and limits of byte ranges.
 const SPECIAL: &[u8] =
     b"\0\t\n\r \"',;|<>&/\\[]{}()=:.-+0189AZaz^!\x7f\x80\xbf\xc3\xe2\xef\xf4\xff";
-/// Texts where numbers, dates and references may be.
+/// Texts that replace numbers, dates and references.
 const TEXTS: [&[u8]; 10] = [
     b"-",
     b"0.000000001",
@@ -36,7 +37,7 @@ macro_rules! targets {
         $(
             #[test]
             fn $name() {
-                keeps_its_laws(stringify!($name), fuzz::$name, &[$($folder),+]);
+                check_target(stringify!($name), fuzz::$name, &[$($folder),+]);
             }
         )+
     };
@@ -53,7 +54,7 @@ targets! {
     simplefin: "../../../fuzz/seeds/simplefin";
 }
 
-fn keeps_its_laws(name: &str, target: fn(&[u8]), folders: &[&str]) {
+fn check_target(name: &str, target: fn(&[u8]), folders: &[&str]) {
     let fixtures: Vec<Vec<u8>> = folders.iter().flat_map(|it| read_fixtures(it)).collect();
     for fixture in &fixtures {
         check(name, target, fixture);
@@ -71,8 +72,11 @@ fn keeps_its_laws(name: &str, target: fn(&[u8]), folders: &[&str]) {
     println!("{name}: {count} mutations");
 }
 
-/// Another one for each commit, so that every change meets other mutations; the same one when a commit is tested again.
-#[expect(clippy::disallowed_methods, reason = "the seed comes from the chore that runs this")]
+/// Depends on the commit, so that every change is tested with other mutations and a repeated test with the same ones.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the seed comes from the xtask command that runs this"
+)]
 fn seed() -> u64 {
     std::env::var("EVENKEEL_FUZZ_SEED").ok().and_then(|it| it.parse().ok()).unwrap_or(1)
 }
@@ -82,19 +86,19 @@ fn read_fixtures(folder: &str) -> Vec<Vec<u8>> {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/sources/fixtures").join(folder);
     let mut paths: Vec<_> = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path()).collect();
     paths.sort();
-    // Expectations lie beside the fixtures.
+    // The expected results are in the same folder.
     paths.retain(|it| it.is_file() && it.extension().is_none_or(|it| it != "expected"));
     assert!(!paths.is_empty(), "{} has no fixtures", folder.display());
     paths.iter().map(|it| fs::read(it).unwrap()).collect()
 }
 
-/// Runs the target; when it panics, keeps the bytes that made it.
+/// Runs the target. If it panics, saves the bytes that caused it.
 fn check(name: &str, target: fn(&[u8]), bytes: &[u8]) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| target(bytes))) {
         let path = std::env::temp_dir().join(format!("evenkeel-fuzz-{name}-{}", seed()));
         fs::write(&path, bytes).unwrap();
         println!(
-            "the bytes that broke {name} are in {}: mend the reader, add them to its fixtures",
+            "the bytes that broke {name} are in {}: fix the reader, and add them to its fixtures",
             path.display()
         );
         resume_unwind(panic);
@@ -116,7 +120,7 @@ impl Random {
         &items[self.index(items.len())]
     }
 
-    /// A part of so many bytes: mostly short.
+    /// A random range within `length` bytes, mostly short.
     fn range(&self, length: usize) -> std::ops::Range<usize> {
         let start = self.index(length + 1);
         let longest = if self.below(4) == 0 { length } else { 16 };

@@ -1,5 +1,5 @@
-//! Known faults in what we build on, by the RustSec advisory database: a copy on this machine, so that the check needs no
-//! network and gives the same answer twice.
+//! Checks dependencies against a local copy of the RustSec advisory database, so that the check needs no network and
+//! gives the same result every time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::root;
 
-/// Names a copy of https://github.com/rustsec/advisory-db.
+/// The environment variable with the path of a copy of https://github.com/rustsec/advisory-db.
 const VARIABLE: &str = "EVENKEEL_TEST_ADVISORY_DB";
 /// Advisories that do not concern us, each with the reason.
 const IGNORED: &[(&str, &str)] = &[];
@@ -26,9 +26,9 @@ pub(crate) fn check() -> Result<()> {
     let packages = packages(&lock);
     ensure!(!packages.is_empty(), "Cargo.lock names no packages");
     let advisories = read_all(&database.join("crates"))?;
-    ensure!(!advisories.is_empty(), "{} holds no advisories", database.display());
-    let complaints = complaints(&packages, &advisories);
-    ensure!(complaints.is_empty(), "{}", complaints.join("\n"));
+    ensure!(!advisories.is_empty(), "{} contains no advisories", database.display());
+    let vulnerabilities = vulnerabilities(&packages, &advisories);
+    ensure!(vulnerabilities.is_empty(), "{}", vulnerabilities.join("\n"));
     println!("{} packages, {} advisories", packages.len(), advisories.len());
     Ok(())
 }
@@ -38,7 +38,7 @@ fn database() -> Option<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
     let usual = home.map(|it| it.join("advisory-db"));
-    // cargo-deny keeps copies in a folder of their own, one for each address.
+    // cargo-deny keeps its copies in another folder, one for each URL.
     let kept = usual.as_ref().and_then(|it| fs::read_dir(it.with_file_name("advisory-dbs")).ok());
     let kept = kept.into_iter().flatten().flatten().map(|it| it.path());
     named.into_iter().chain(usual).chain(kept).find(|it| it.join("crates").is_dir())
@@ -50,7 +50,7 @@ struct Package {
     version: Version,
 }
 
-/// Three numbers; what follows a hyphen comes before the version without it.
+/// Three numbers, and whether it is a release. A pre-release sorts before its release.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Version([u64; 3], bool);
 
@@ -75,7 +75,7 @@ fn packages(lock: &str) -> Vec<Package> {
             let line = block.lines().find_map(|it| it.strip_prefix(&format!("{key} = \"")));
             line.map(|it| it.trim_end_matches('"').to_owned())
         };
-        // Packages of our own have no source.
+        // Packages of this workspace have no source.
         find("source")?;
         Some(Package { name: find("name")?, version: Version::parse(&find("version")?)? })
     };
@@ -86,8 +86,8 @@ struct Advisory {
     id: String,
     package: String,
     title: String,
-    /// Versions that are not affected, each a list of bounds that all hold.
-    good: Vec<Vec<Bound>>,
+    /// Versions that are not affected. Each is a list of bounds that must all hold.
+    unaffected: Vec<Vec<Bound>>,
 }
 
 /// A comparison with a version.
@@ -154,7 +154,7 @@ fn read_all(folder: &Path) -> Result<Vec<Advisory>> {
     Ok(found)
 }
 
-/// An advisory, unless it was withdrawn or tells of no fault, such as that nobody maintains a project any more.
+/// An advisory, unless it was withdrawn or is only informational, such as about an unmaintained project.
 fn parse(text: &str) -> Result<Option<Advisory>> {
     let block = text.split("```").nth(1).and_then(|it| it.strip_prefix("toml"));
     let table = block.context("there is no block of TOML")?;
@@ -163,15 +163,15 @@ fn parse(text: &str) -> Result<Option<Advisory>> {
             table.lines().find_map(|it| it.trim().strip_prefix(key)?.trim().strip_prefix('='));
         line.map(|it| it.trim().trim_matches('"').to_owned())
     };
-    let is_no_fault = value("informational").is_some_and(|it| it != "unsound");
-    if value("withdrawn").is_some() || is_no_fault {
+    let is_informational = value("informational").is_some_and(|it| it != "unsound");
+    if value("withdrawn").is_some() || is_informational {
         return Ok(None);
     }
-    let mut good = Vec::new();
+    let mut unaffected = Vec::new();
     for key in ["patched", "unaffected"] {
         for requirement in list(table, key) {
             let bounds: Option<Vec<Bound>> = requirement.split(',').map(Bound::parse).collect();
-            good.push(bounds.with_context(|| format!("{key} says {requirement}"))?);
+            unaffected.push(bounds.with_context(|| format!("{key} says {requirement}"))?);
         }
     }
     let title = text.lines().find_map(|it| it.strip_prefix("# ")).unwrap_or_default();
@@ -179,11 +179,11 @@ fn parse(text: &str) -> Result<Option<Advisory>> {
         id: value("id").context("it has no id")?,
         package: value("package").context("it names no package")?,
         title: title.to_owned(),
-        good,
+        unaffected,
     }))
 }
 
-/// The texts of a list, which may go over several lines.
+/// The strings of a list, which may span several lines.
 fn list(table: &str, key: &str) -> Vec<String> {
     let start = table.lines().position(|it| {
         it.trim().strip_prefix(key).is_some_and(|it| it.trim_start().starts_with('='))
@@ -194,10 +194,13 @@ fn list(table: &str, key: &str) -> Vec<String> {
     inner.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-fn complaints(packages: &[Package], advisories: &[Advisory]) -> Vec<String> {
+fn vulnerabilities(packages: &[Package], advisories: &[Advisory]) -> Vec<String> {
     let concerns = |package: &Package, it: &Advisory| {
         it.package == package.name
-            && !it.good.iter().any(|all| all.iter().all(|bound| bound.holds(&package.version)))
+            && !it
+                .unaffected
+                .iter()
+                .any(|all| all.iter().all(|bound| bound.holds(&package.version)))
             && !IGNORED.iter().any(|(id, _)| *id == it.id)
     };
     let mut found = Vec::new();
@@ -221,23 +224,23 @@ mod tests {
     fn at(version: &str) -> Vec<String> {
         let package =
             Package { name: "left".to_owned(), version: Version::parse(version).unwrap() };
-        complaints(&[package], &[parse(ADVISORY).unwrap().unwrap()])
+        vulnerabilities(&[package], &[parse(ADVISORY).unwrap().unwrap()])
     }
 
     #[test]
-    fn a_version_is_complained_of_unless_it_is_patched_or_was_never_affected() {
+    fn a_version_is_reported_unless_it_is_patched_or_unaffected() {
         for bad in ["0.3.0", "0.9.3", "0.10.0", "1.0.0", "1.2.2", "1.2.3-rc.1"] {
-            let said = at(bad);
-            assert_eq!(said.len(), 1, "{bad}");
-            assert!(said[0].contains("RUSTSEC-2026-0001 Left leans right"), "{said:?}");
+            let found = at(bad);
+            assert_eq!(found.len(), 1, "{bad}");
+            assert!(found[0].contains("RUSTSEC-2026-0001 Left leans right"), "{found:?}");
         }
-        for good in ["0.2.9", "0.9.4", "0.9.12", "1.2.3", "2.0.0", "1.2.3+build"] {
-            assert!(at(good).is_empty(), "{good}");
+        for unaffected in ["0.2.9", "0.9.4", "0.9.12", "1.2.3", "2.0.0", "1.2.3+build"] {
+            assert!(at(unaffected).is_empty(), "{unaffected}");
         }
     }
 
     #[test]
-    fn what_was_withdrawn_or_is_no_fault_is_left_out() {
+    fn withdrawn_and_informational_advisories_are_ignored() {
         for line in ["withdrawn = \"2026-02-01\"", "informational = \"unmaintained\""] {
             let text = ADVISORY.replace("date = \"2026-01-01\"", line);
             assert!(parse(&text).unwrap().is_none(), "{line}");
@@ -249,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lock_file_names_what_we_build_on_and_not_ourselves() {
+    fn only_external_packages_of_the_lock_file_are_checked() {
         let lock = "version = 4\n\n[[package]]\nname = \"ours\"\nversion = \"0.1.0\"\n\n\
             [[package]]\nname = \"left\"\nversion = \"1.0.0\"\nsource = \"registry+x\"\n";
         let found = packages(lock);

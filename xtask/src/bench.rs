@@ -1,5 +1,5 @@
-//! Measures as ratios within one run: a page of transactions against a ready-made body of its size, approvals against
-//! plain transactions; and webhooks as they are.
+//! Benchmarks as ratios within one run: a page of transactions against a prebuilt body of its size, and approvals
+//! against plain transactions. Webhooks are measured in absolute numbers.
 #![expect(clippy::float_arithmetic, reason = "rates are measured, not money")]
 
 use std::fs;
@@ -18,7 +18,7 @@ const ROUND_SECONDS: u64 = 6;
 const DELIVERED: &str = "20000";
 const PROTOCOLS: [&str; 2] = ["http/1.1", "h2"];
 
-/// Picks one of the prepared requests at random; the same script without targets asks for the ready-made body.
+/// Sends one of the prepared requests at random. Without targets, the same script requests the prebuilt body.
 const SCRIPT: &str = r#"
 local requests = {}
 local file = os.getenv("TARGETS")
@@ -46,12 +46,13 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
     fs::write(folder.join("script.lua"), SCRIPT)?;
 
     println!("SQLite, {rows} rows of {USERS} people");
-    let sqlite = Place::new(&folder, "sqlite", folder.join("sqlite.db").display().to_string());
-    let big = sqlite.measured(rows, USERS, false)?;
+    let sqlite =
+        BenchDatabase::new(&folder, "sqlite", folder.join("sqlite.db").display().to_string());
+    let big = sqlite.measure(rows, USERS, false)?;
 
     println!("SQLite, the first page of 10000 rows");
-    let small = Place::new(&folder, "small", folder.join("small.db").display().to_string());
-    let first = small.measured(10_000, 1, true)?;
+    let small = BenchDatabase::new(&folder, "small", folder.join("small.db").display().to_string());
+    let first = small.measure(10_000, 1, true)?;
     let cost = |it: &Outcome| it.page.cpu_micros - it.ready_made.cpu_micros;
     println!(
         "a page deep in {rows} rows costs {:.2} times the first page of 10000",
@@ -61,7 +62,7 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
     println!("reading files");
     run(bench()?.args(["files", "100000"]))?;
 
-    println!("SQLite, a file from the drop to its last figure");
+    println!("SQLite, importing a large file");
     import(&folder.join("import.db").display().to_string())?;
 
     println!("SQLite, insights of one large household");
@@ -74,13 +75,13 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
 
     println!("PostgreSQL, {rows} rows of {USERS} people");
     let cluster = postgres::Cluster::start()?;
-    let place = Place::new(&folder, "postgres", cluster.url());
-    place.forget()?;
-    place.measured(rows, USERS, false)?;
-    place.forget()?;
-    println!("PostgreSQL, a file from the drop to its last figure, its own CPU not counted");
+    let postgres_database = BenchDatabase::new(&folder, "postgres", cluster.url());
+    postgres_database.remove_files()?;
+    postgres_database.measure(rows, USERS, false)?;
+    postgres_database.remove_files()?;
+    println!("PostgreSQL, importing a large file, without the CPU time of the server");
     import(&cluster.url())?;
-    println!("PostgreSQL, insights of one large household, its own CPU not counted");
+    println!("PostgreSQL, insights of one large household, without the CPU time of the server");
     insights(&cluster.url())?;
     println!("PostgreSQL, approvals of paper trades");
     approvals(&cluster.url())?;
@@ -88,7 +89,7 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
     webhooks_on_postgres()
 }
 
-/// The part of it that needs no load generator.
+/// Measures only webhooks, which need no load generator.
 pub(crate) fn measure_webhooks() -> Result<()> {
     build()?;
     let folder = target_folder()?.join("bench");
@@ -97,9 +98,9 @@ pub(crate) fn measure_webhooks() -> Result<()> {
     webhooks_on_postgres()
 }
 
-/// What is not lost must be on the disk.
+/// Uses a PostgreSQL that syncs to disk, because events that survive a kill must be on disk.
 fn webhooks_on_postgres() -> Result<()> {
-    println!("PostgreSQL that waits for the disk, {DELIVERED} events to webhooks");
+    println!("PostgreSQL with fsync, {DELIVERED} events to webhooks");
     for protocol in PROTOCOLS {
         let cluster = postgres::Cluster::start_durable()?;
         webhooks(&cluster.url(), protocol)?;
@@ -118,12 +119,12 @@ fn webhooks_on_sqlite(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Each on a database of its own, so that none pays for what another left.
+/// Each run has its own database, so that none is slowed by the data of another.
 fn webhooks(database: &str, protocol: &str) -> Result<()> {
     run(bench()?.args(["webhooks", database, DELIVERED, protocol]))
 }
 
-/// A process of its own, so that its memory is its own.
+/// Runs in a separate process, so that its peak memory can be measured.
 fn import(database: &str) -> Result<()> {
     run(bench()?.args(["import", database, "100000"]))
 }
@@ -137,7 +138,7 @@ fn approvals(database: &str) -> Result<()> {
 }
 
 /// A database to measure, with the files that go with it.
-struct Place {
+struct BenchDatabase {
     folder: PathBuf,
     name: &'static str,
     database: String,
@@ -154,17 +155,17 @@ struct Rate {
     cpu_micros: f64,
 }
 
-impl Place {
-    fn new(folder: &Path, name: &'static str, database: String) -> Place {
-        Place { folder: folder.to_owned(), name, database }
+impl BenchDatabase {
+    fn new(folder: &Path, name: &'static str, database: String) -> BenchDatabase {
+        BenchDatabase { folder: folder.to_owned(), name, database }
     }
 
     fn file(&self, end: &str) -> PathBuf {
         self.folder.join(format!("{}.{end}", self.name))
     }
 
-    /// The keys belong to a database that is gone.
-    fn forget(&self) -> Result<()> {
+    /// Removes the keys and targets of a database that no longer exists.
+    fn remove_files(&self) -> Result<()> {
         for file in [self.file("keys"), self.file("targets")] {
             match fs::remove_file(&file) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -176,8 +177,9 @@ impl Place {
         Ok(())
     }
 
-    /// Data once made is kept for the next run, except PostgreSQL's, which is thrown away.
-    fn measured(&self, rows: u64, users: u64, first_page: bool) -> Result<Outcome> {
+    /// Measures the database, and fills it first if necessary. SQLite data is kept for the next run, PostgreSQL data is
+    /// not.
+    fn measure(&self, rows: u64, users: u64, first_page: bool) -> Result<Outcome> {
         let keys = self.file("keys");
         if !keys.exists() {
             let (users, rows) = (users.to_string(), rows.to_string());
@@ -197,19 +199,19 @@ impl Place {
             ready_mades.push(server.load(&self.folder, None)?);
             pages.push(server.load(&self.folder, Some(&targets))?);
         }
-        println!("  memory under load {} MiB, mapped pages aside", server.memory_mib()?);
+        println!("  memory under load {} MiB, without mapped pages", server.memory_mib()?);
         let outcome = Outcome { page: median(pages), ready_made: median(ready_mades) };
         let Outcome { page, ready_made } = &outcome;
         for (what, rate) in [("ready-made body", ready_made), ("page of 50", page)] {
             let Rate { per_second, cpu_micros } = rate;
-            println!("  {what:<16} {per_second:>8.0} a second, {cpu_micros:>5.0} us of CPU each");
+            println!("  {what:<16} {per_second:>8.0} per second, {cpu_micros:>5.0} us of CPU each");
         }
         println!("  ratio {:.3}", page.per_second / ready_made.per_second);
         Ok(outcome)
     }
 }
 
-/// The folder of the profile that is shipped, which is the one to measure.
+/// The build profile that is shipped.
 const PROFILE: &str = "dist";
 
 pub(crate) fn build() -> Result<()> {
@@ -247,7 +249,7 @@ impl Server {
         Ok(server)
     }
 
-    /// One round of load by 32 connections, from a single thread on the same machine.
+    /// One round of load with 32 connections, from a single thread on the same machine.
     fn load(&self, folder: &Path, targets: Option<&Path>) -> Result<Rate> {
         let mut wrk = Command::new("wrk");
         wrk.args(["-t1", "-c32", &format!("-d{ROUND_SECONDS}"), "-s"])
@@ -257,21 +259,21 @@ impl Server {
             wrk.env("TARGETS", targets);
         }
         let before = self.cpu_micros()?;
-        let said = String::from_utf8(output_of(&mut wrk)?)?;
-        let spent = self.cpu_micros()? - before;
-        if said.contains("Non-2xx") {
-            bail!("some requests were refused:\n{said}");
+        let output = String::from_utf8(output_of(&mut wrk)?)?;
+        let cpu_used = self.cpu_micros()? - before;
+        if output.contains("Non-2xx") {
+            bail!("some requests were refused:\n{output}");
         }
         let number = |words: &str| -> Result<f64> {
-            let line = said.lines().find(|it| it.contains(words));
-            let words = line.context("wrk said something else")?.split_whitespace();
-            words.filter_map(|it| it.parse().ok()).next().context("wrk named no number")
+            let line = output.lines().find(|it| it.contains(words));
+            let words = line.context("the output of wrk is not as expected")?.split_whitespace();
+            words.filter_map(|it| it.parse().ok()).next().context("wrk printed no number")
         };
         let requests = number("requests in")?;
-        Ok(Rate { per_second: number("Requests/sec")?, cpu_micros: spent / requests })
+        Ok(Rate { per_second: number("Requests/sec")?, cpu_micros: cpu_used / requests })
     }
 
-    /// User and system time so far, from the two fields of `/proc` that count ticks of a hundredth.
+    /// User and system time so far, from two fields of `/proc` that count hundredths of a second.
     fn cpu_micros(&self) -> Result<f64> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let after_name = stat.rsplit(") ").next().unwrap_or_default();
@@ -283,7 +285,7 @@ impl Server {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find(|it| it.starts_with("RssAnon:")).unwrap_or_default();
         let kib = line.split_whitespace().nth(1).and_then(|it| it.parse::<u64>().ok());
-        Ok(kib.context("the kernel does not tell the memory")? / 1024)
+        Ok(kib.context("the kernel does not report the memory")? / 1024)
     }
 }
 

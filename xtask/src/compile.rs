@@ -25,9 +25,9 @@ pub(crate) struct TestBinary {
     pub(crate) folder: PathBuf,
 }
 
-/// Compiles the workspace and fails on any warning. All steps ask for all packages and for tests: which features a
-/// dependency is built with follows from what is asked for, and nothing is to be built twice.
-pub(crate) fn everything() -> Result<Vec<TestBinary>> {
+/// Compiles the workspace and fails on any warning. All steps request all packages and tests, because the features of a
+/// dependency depend on the request, and nothing should be built twice.
+pub(crate) fn workspace() -> Result<Vec<TestBinary>> {
     install::rust_component("clippy", "clippy")?;
     let sysroot = output_of(Command::new("rustc").args(["--print", "sysroot"]))?;
     let driver = Path::new(String::from_utf8(sysroot)?.trim()).join("bin/clippy-driver");
@@ -52,7 +52,7 @@ pub(crate) fn everything() -> Result<Vec<TestBinary>> {
     Ok(binaries)
 }
 
-/// The test binary that one of Cargo's messages announces, if it announces one.
+/// The test binary that a message of Cargo announces, if any.
 fn test_binary(message: &Value) -> Option<TestBinary> {
     if message["reason"] != "compiler-artifact" || message["profile"]["test"] != true {
         return None;
@@ -60,7 +60,7 @@ fn test_binary(message: &Value) -> Option<TestBinary> {
     let program = PathBuf::from(message["executable"].as_str()?);
     let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_owned();
     let package = message["package_id"].as_str()?;
-    // `path+file:///folder/name#0.1.0`, or `path+file:///folder#name@0.1.0` where the folder is called otherwise.
+    // `path+file:///folder/name#0.1.0`, or `path+file:///folder#name@0.1.0` if the folder has another name.
     let (path, end) = package.rsplit_once('#')?;
     let name = end.split_once('@').map_or_else(|| path.rsplit('/').next(), |it| Some(it.0))?;
     let kind = message["target"]["kind"][0].as_str()?.to_owned();
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compiled_test_is_known_by_its_package_and_target() {
+    fn a_test_binary_is_read_with_its_package_and_target() {
         let found = test_binary(&artifact("path+file:///work/crates/app#evenkeel@0.1.0", true));
         let found = found.unwrap();
         assert_eq!((found.package.as_str(), found.target.as_str()), ("evenkeel", "it"));
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_and_other_messages_are_no_tests() {
+    fn other_messages_are_ignored() {
         assert_eq!(test_binary(&artifact("path+file:///work/crates/db#0.1.0", false)), None);
         assert_eq!(test_binary(&json!({ "reason": "build-finished", "success": true })), None);
     }

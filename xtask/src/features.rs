@@ -1,7 +1,7 @@
 //! Checks that the tests of one crate are built with the features the product is built with.
 //!
-//! Cargo gives a dependency the features that the chosen packages ask for. If one crate alone asked for a feature that
-//! changes behavior, such as the order of JSON fields, `cargo test -p service` would test something else than what is
+//! Cargo builds a dependency with the features that the selected packages request. If only one crate requested a
+//! feature that changes behavior, such as the order of JSON fields, `cargo test -p service` would not test what is
 //! shipped.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,9 +11,9 @@ use anyhow::{Result, bail};
 use crate::{cargo, output_of};
 
 const PRODUCT: &str = "evenkeel";
-/// Packages whose tests run on what the product is made of. The others are too small for a difference to matter.
+/// Packages whose tests use the product's dependencies. The others are too small for a difference to matter.
 const TESTED: [&str; 7] = ["db", "evenkeel", "service", "sources", "testkit", "web", "webhooks"];
-/// Features that only tests have: of tokio to move its clock, of the others because a dependency of tests asks for them.
+/// Features that only tests have: tokio's to move its clock, the others because a test dependency requests them.
 const ONLY_IN_TESTS: [(&str, &str); 3] =
     [("regex-syntax", "unicode"), ("time", "default"), ("tokio", "test-util")];
 
@@ -56,7 +56,7 @@ fn read(lines: &str) -> Features {
     found
 }
 
-/// What differs among the packages that both have.
+/// The differences between the packages that both have.
 fn compare<'a>(product: &'a Features, tested: &'a Features) -> impl Iterator<Item = String> + 'a {
     product.iter().filter_map(|(package, shipped)| {
         let tested = tested.get(package)?;

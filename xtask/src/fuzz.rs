@@ -1,4 +1,4 @@
-//! Searches with libFuzzer for bytes that break a reader of foreign files, for as long as one likes.
+//! Searches with libFuzzer for bytes that break a reader of foreign files.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::{cargo, install, output_of, root, run, target_folder};
 
-/// A target of `fuzz`, and the folders with what it starts from.
+/// The targets of `fuzz`, each with the folders of its seeds.
 const TARGETS: [(&str, &[&str]); 8] = [
     ("any", &[CAMT, CSV, EVENKEEL, MT940, OFX, QIF]),
     ("camt", &[CAMT]),
@@ -27,15 +27,15 @@ const MT940: &str = "crates/sources/fixtures/mt940";
 const OFX: &str = "crates/sources/fixtures/ofx";
 const QIF: &str = "crates/sources/fixtures/qif";
 
-/// What LLVM needs to tell libFuzzer where the program has been. All of it works with a stable Rust, because there is
-/// no sanitizer in it: without unsafe code of our own there is little for one to find.
+/// Compiler flags that give libFuzzer coverage. They work with stable Rust because they include no sanitizer, which
+/// would find little without unsafe code of our own.
 const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
     -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares";
 
-/// Runs all targets, or the one that is named, for so long each.
+/// Runs all targets, or only the named one, for this time each.
 pub(crate) fn check(only: Option<&str>, time: Duration) -> Result<()> {
     let chosen: Vec<_> = TARGETS.iter().filter(|it| only.is_none_or(|name| name == it.0)).collect();
     if chosen.is_empty() {
@@ -46,18 +46,18 @@ pub(crate) fn check(only: Option<&str>, time: Duration) -> Result<()> {
     let programs = build()?;
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     for some in chosen.chunks(at_once) {
-        let started: Vec<Run> = some
+        let started: Vec<RunningTarget> = some
             .iter()
-            .map(|(name, seeds)| Run::start(name, seeds, &programs, time))
+            .map(|(name, seeds)| RunningTarget::start(name, seeds, &programs, time))
             .collect::<Result<_>>()?;
-        // All are waited for before one of them may fail.
-        let ended: Vec<_> = started.into_iter().map(Run::end).collect();
+        // Waits for all of them before reporting a failure.
+        let ended: Vec<_> = started.into_iter().map(RunningTarget::end).collect();
         ended.into_iter().collect::<Result<Vec<()>>>()?;
     }
     Ok(())
 }
 
-/// A number that follows from the commit, so that every change meets other mutations.
+/// A number derived from the commit, so that every change is tested with other mutations.
 pub(crate) fn seed() -> u64 {
     let mut git = Command::new("git");
     let commit = output_of(git.args(["rev-parse", "--short=12", "HEAD"]).current_dir(root()));
@@ -65,10 +65,10 @@ pub(crate) fn seed() -> u64 {
     u64::from_str_radix(digits.trim(), 16).unwrap_or(1)
 }
 
-/// The folder with the programs. A target is named, so that the flags are not for what only helps to build.
+/// Builds the targets and returns their folder. An explicit `--target` keeps the flags away from build scripts.
 fn build() -> Result<PathBuf> {
-    let said = String::from_utf8(output_of(Command::new("rustc").arg("-vV"))?)?;
-    let host = said.lines().find_map(|it| it.strip_prefix("host: "));
+    let output = String::from_utf8(output_of(Command::new("rustc").arg("-vV"))?)?;
+    let host = output.lines().find_map(|it| it.strip_prefix("host: "));
     let host = host.context("`rustc -vV` names no host")?;
     let mut command = cargo(&["build", "--release", "--locked", "--target", host]);
     command.args(["--manifest-path", "fuzz/libfuzzer/Cargo.toml", "--target-dir"]).arg(folder()?);
@@ -80,8 +80,8 @@ fn folder() -> Result<PathBuf> {
     Ok(target_folder()?.join("fuzz"))
 }
 
-/// One target at work.
-struct Run {
+/// A target that is running.
+struct RunningTarget {
     name: &'static str,
     program: PathBuf,
     log: PathBuf,
@@ -89,54 +89,62 @@ struct Run {
     child: Child,
 }
 
-impl Run {
-    fn start(name: &'static str, seeds: &[&str], programs: &Path, time: Duration) -> Result<Run> {
-        let place = folder()?.join("runs").join(name);
-        let (corpus, seed, artifacts) =
-            (place.join("corpus"), place.join("seeds"), place.join("artifacts"));
+impl RunningTarget {
+    fn start(
+        name: &'static str,
+        seeds: &[&str],
+        programs: &Path,
+        time: Duration,
+    ) -> Result<RunningTarget> {
+        let folder_of_run = folder()?.join("runs").join(name);
+        let (corpus, seed, artifacts) = (
+            folder_of_run.join("corpus"),
+            folder_of_run.join("seeds"),
+            folder_of_run.join("artifacts"),
+        );
         for made in [&corpus, &seed, &artifacts] {
             fs::create_dir_all(made)?;
         }
         for folder in seeds {
             copy_seeds(&root().join(folder), &seed)?;
         }
-        let (log, program) = (place.join("log"), programs.join(name));
+        let (log, program) = (folder_of_run.join("log"), programs.join(name));
         let mut command = Command::new(&program);
         command
             .arg(format!("-max_total_time={}", time.as_secs()))
             .args(["-max_len=65536", "-rss_limit_mb=1024", "-timeout=10"])
             .arg(format!("-artifact_prefix={}/", artifacts.display()))
-            // What is found goes into the first.
+            // libFuzzer writes new inputs into the first folder.
             .args([&corpus, &seed])
             .stdout(File::create(&log)?)
             .stderr(File::options().append(true).open(&log)?);
         let child = command.spawn().with_context(|| format!("cannot start {name}"))?;
-        Ok(Run { name, program, log, artifacts, child })
+        Ok(RunningTarget { name, program, log, artifacts, child })
     }
 
     fn end(mut self) -> Result<()> {
         let status = self.child.wait()?;
-        let said = String::from_utf8_lossy(&fs::read(&self.log)?).into_owned();
+        let log_text = String::from_utf8_lossy(&fs::read(&self.log)?).into_owned();
         match status.success() {
             true => {
-                println!("{:12}{}", self.name, said.lines().last().unwrap_or_default());
+                println!("{:12}{}", self.name, log_text.lines().last().unwrap_or_default());
                 Ok(())
             }
-            false => bail!("{}", self.complaint(status, &said)),
+            false => bail!("{}", self.failure_message(status, &log_text)),
         }
     }
 
-    /// What it died of, and how to see it again.
-    fn complaint(&self, status: ExitStatus, said: &str) -> String {
-        let lines: Vec<&str> = said.lines().collect();
-        // Its progress says nothing; from the panic on it does.
+    /// Describes the failure, and how to reproduce it.
+    fn failure_message(&self, status: ExitStatus, log_text: &str) -> String {
+        let lines: Vec<&str> = log_text.lines().collect();
+        // The progress output is not useful; the panic and what follows is.
         let from = lines.iter().position(|it| it.contains("panicked at"));
         let from = from.unwrap_or(lines.len().saturating_sub(40));
         let mark = "Test unit written to ";
         let artifact = lines.iter().find_map(|it| it.split(mark).nth(1));
         format!(
-            "the target {} failed ({status}):\n{}\n\nsee it again: {} {}\n\
-             mend the reader, and put what breaks it among the fixtures",
+            "the target {} failed ({status}):\n{}\n\nreproduce it: {} {}\n\
+             fix the reader, and add the bytes to its fixtures",
             self.name,
             lines[from..].iter().take(60).copied().collect::<Vec<_>>().join("\n"),
             self.program.display(),
@@ -145,7 +153,7 @@ impl Run {
     }
 }
 
-/// Expectations lie beside the fixtures, and are no files of banks.
+/// Copies the fixtures of a folder, without the expected results, which are no bank files.
 fn copy_seeds(from: &Path, to: &Path) -> Result<()> {
     let list = fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))?;
     for entry in list {
@@ -164,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_target_is_run_and_has_something_to_start_from() {
+    fn every_target_is_listed_and_has_seeds() {
         let folder = fs::read_dir(root().join("fuzz/libfuzzer/targets")).unwrap();
         let mut files: Vec<String> =
             folder.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
@@ -176,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_is_not_there_is_refused() {
+    fn an_unknown_target_is_refused() {
         assert!(check(Some("everything"), Duration::from_secs(1)).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Files that the program writes about itself, kept in the repository so that changes are seen.
+//! Files that the program generates, kept in the repository so that their changes are reviewed.
 
 use std::fs;
 use std::process::Command;
@@ -7,13 +7,13 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::{cargo, output_of, root};
 
-/// What to ask of the program, and where its answer is kept.
+/// The arguments that print each file, and its path.
 const GENERATED: &[(&[&str], &str)] = &[(&["openapi"], "docs/openapi.json")];
 
 pub(crate) fn write() -> Result<()> {
-    for (question, path) in GENERATED {
+    for (arguments, path) in GENERATED {
         let mut program = cargo(&["run", "--quiet", "--package", "evenkeel", "--"]);
-        fs::write(root().join(path), answer(&mut program, question)?)
+        fs::write(root().join(path), output_with(&mut program, arguments)?)
             .with_context(|| format!("writing {path}"))?;
         println!("wrote {path}");
     }
@@ -21,28 +21,28 @@ pub(crate) fn write() -> Result<()> {
 }
 
 pub(crate) fn check() -> Result<()> {
-    for (question, path) in GENERATED {
+    for (arguments, path) in GENERATED {
         let kept = fs::read(root().join(path))
             .with_context(|| format!("cannot read {path}: run `cargo xtask generate`"))?;
-        if let Some(line) = first_difference(&kept, &answer(&mut built()?, question)?) {
+        if let Some(line) = first_difference(&kept, &output_with(&mut built()?, arguments)?) {
             bail!("{path} is out of date from line {line} on: run `cargo xtask generate`");
         }
     }
     Ok(())
 }
 
-/// The program that was built beside this one.
+/// The program that was built next to this one.
 fn built() -> Result<Command> {
     Ok(Command::new(std::env::current_exe()?.with_file_name("evenkeel")))
 }
 
-fn answer(program: &mut Command, question: &[&str]) -> Result<Vec<u8>> {
-    let answer = output_of(program.args(question))?;
-    ensure!(!answer.is_empty(), "`evenkeel {}` printed nothing", question.join(" "));
-    Ok(answer)
+fn output_with(program: &mut Command, arguments: &[&str]) -> Result<Vec<u8>> {
+    let output = output_of(program.args(arguments))?;
+    ensure!(!output.is_empty(), "`evenkeel {}` printed nothing", arguments.join(" "));
+    Ok(output)
 }
 
-/// The first line that is not the same in both, counted from one.
+/// The number of the first line that differs, counted from one.
 fn first_difference(a: &[u8], b: &[u8]) -> Option<usize> {
     if a == b {
         return None;
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_different_line_is_named() {
+    fn the_first_different_line_is_found() {
         assert_eq!(first_difference(b"{\n}\n", b"{\n}\n"), None);
         assert_eq!(first_difference(b"{\n}\n", b"[\n}\n"), Some(1));
         assert_eq!(first_difference(b"{\n\n}\n", b"{\n}\n"), Some(2));

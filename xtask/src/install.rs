@@ -1,4 +1,4 @@
-//! What the checks need beyond Rust and a C compiler: installed where we know how, else asked for.
+//! Installs what the checks need beyond Rust and a C compiler, or explains how to install it.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,8 +7,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::{cargo, output_of, run};
 
-/// Debian would start a server of its own after installing one. The drop-in file keeps it from
-/// doing so, and goes again, because the next installation is not ours to decide.
+/// Debian starts a server after the installation. A drop-in file prevents that, and is removed afterward so that it
+/// does not affect later installations.
 const APT_POSTGRES: &str = "
 set -eu
 export DEBIAN_FRONTEND=noninteractive
@@ -33,7 +33,7 @@ pub(crate) fn postgres() -> Result<()> {
     as_root(APT_POSTGRES).context("PostgreSQL could not be installed")
 }
 
-/// Chromium without a single font would draw empty boxes, and judge their size.
+/// Without a font, Chromium would draw empty boxes, and the audit would measure those.
 const APT_BROWSER: &str = "
 set -eu
 export DEBIAN_FRONTEND=noninteractive
@@ -41,7 +41,7 @@ apt-get update --quiet
 apt-get install --quiet --yes --no-install-recommends chromium chromium-driver fonts-liberation
 ";
 
-/// The browser and its driver. They must be of one version, so they come from one place.
+/// Installs the browser and its driver. They must have the same version, so both come from the same source.
 pub(crate) fn browser() -> Result<()> {
     let browsers = ["chromium", "chromium-browser", "google-chrome"];
     let is_there = browsers.iter().any(|it| on_path(it).is_some());
@@ -59,7 +59,7 @@ pub(crate) fn browser() -> Result<()> {
     as_root(APT_BROWSER).context("Chromium could not be installed")
 }
 
-/// libFuzzer is written in C++; everything else needs a C compiler only.
+/// Installs a C++ compiler for libFuzzer. Everything else needs only a C compiler.
 pub(crate) fn cpp_compiler() -> Result<()> {
     let named = std::env::var_os("CXX").is_some();
     if named || ["c++", "g++", "clang++"].iter().any(|it| on_path(it).is_some()) {
@@ -75,7 +75,7 @@ pub(crate) fn cpp_compiler() -> Result<()> {
     as_root("apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends g++")
 }
 
-/// A program that measuring needs and testing does not.
+/// Installs the load generator, which only benchmarks need.
 pub(crate) fn wrk() -> Result<()> {
     ensure!(
         on_path("apt-get").is_some(),
@@ -101,7 +101,7 @@ fn as_root(script: &str) -> Result<()> {
     run(shell.args(["-c", script]))
 }
 
-/// A minimal Rust has neither rustfmt nor clippy; rustup knows how to add them.
+/// Adds rustfmt or clippy, which a minimal Rust lacks, with rustup.
 pub(crate) fn rust_component(name: &str, subcommand: &str) -> Result<()> {
     if output_of(&mut cargo(&[subcommand, "--version"])).is_ok() {
         return Ok(());
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_are_found_on_the_path_or_not_at_all() {
+    fn programs_are_found_only_on_the_path() {
         assert!(on_path("sh").is_some());
         assert!(on_path("no-such-program-anywhere").is_none());
     }

@@ -1,4 +1,4 @@
-//! Licences of what we build on: only ones that let anybody use, change and pass on the whole.
+//! Checks that all dependencies have licenses that allow anyone to use, change and redistribute the product.
 
 use anyhow::{Result, ensure};
 use serde_json::Value;
@@ -21,7 +21,7 @@ const ALLOWED: [&str; 13] = [
     "Zlib",
 ];
 
-/// How a package says that it comes from crates.io, by the old index and by the sparse one.
+/// The sources of packages from crates.io, by the old index and by the sparse one.
 const CRATES_IO: [&str; 2] =
     ["registry+https://github.com/rust-lang/crates.io-index", "sparse+https://index.crates.io/"];
 
@@ -32,14 +32,14 @@ pub(crate) fn check() -> Result<()> {
     ensure!(!packages.is_empty(), "`cargo metadata` names no packages");
     let members = metadata["workspace_members"].as_array().map_or(&[][..], Vec::as_slice);
 
-    let complaints: Vec<String> =
-        packages.iter().filter_map(|it| complaint(it, members.contains(&it["id"]))).collect();
-    ensure!(complaints.is_empty(), "{}", complaints.join("\n"));
+    let problems: Vec<String> =
+        packages.iter().filter_map(|it| problem(it, members.contains(&it["id"]))).collect();
+    ensure!(problems.is_empty(), "{}", problems.join("\n"));
     println!("{} packages", packages.len());
     Ok(())
 }
 
-fn complaint(package: &Value, is_member: bool) -> Option<String> {
+fn problem(package: &Value, is_member: bool) -> Option<String> {
     let text = |key: &str| package[key].as_str().unwrap_or_default();
     let named = format!("{} {}", text("name"), text("version"));
     if !is_member && !CRATES_IO.contains(&text("source")) {
@@ -58,9 +58,9 @@ fn complaint(package: &Value, is_member: bool) -> Option<String> {
     }
 }
 
-/// Whether an SPDX expression can be met with allowed licences alone; none when it is malformed.
+/// Whether an SPDX expression can be met with allowed licenses alone. None if it is malformed.
 fn evaluate(expression: &str) -> Option<bool> {
-    // Old packages write a slash for OR.
+    // Old packages use a slash for OR.
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut rest = words.as_slice();
@@ -118,7 +118,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_expression_is_met_when_some_choice_is_allowed_throughout() {
+    fn an_expression_is_met_if_one_choice_has_only_allowed_licenses() {
         for good in [
             "MIT",
             "GPL-3.0-only OR MIT",
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_expression_is_never_met() {
+    fn a_malformed_expression_is_rejected() {
         for broken in ["", "MIT OR", "(MIT", "MIT)", "MIT ISC", "AND MIT", "MIT WITH", "MIT OR OR"]
         {
             assert_eq!(evaluate(broken), None, "{broken}");
@@ -153,11 +153,11 @@ mod tests {
     }
 
     #[test]
-    fn a_complaint_names_the_package_and_what_is_wrong() {
+    fn a_problem_names_the_package_and_the_cause() {
         let check = |source: Value, licence: Value, is_member: bool| {
             let package =
                 json!({"name": "left", "version": "1.0.0", "source": source, "license": licence});
-            complaint(&package, is_member).unwrap_or_default()
+            problem(&package, is_member).unwrap_or_default()
         };
         let crates_io = json!(CRATES_IO[0]);
         assert_eq!(check(crates_io.clone(), json!("MIT"), false), "");

@@ -1,4 +1,4 @@
-//! Chores of the repository: the whole check, the generated files, a database to develop against.
+//! Development tasks: all checks, generated files, benchmarks, and a database for development.
 
 mod advisories;
 mod bench;
@@ -20,24 +20,24 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail, ensure};
 
 #[cfg(not(unix))]
-compile_error!("the chores need a Unix: on Windows, run them inside WSL");
+compile_error!("xtask needs a Unix: on Windows, run it inside WSL");
 
 const HELP: &str = "\
-usage: cargo xtask <chore>
+usage: cargo xtask <task>
 
   test              check everything, from formatting to the pages in a browser
-  test --list       name the steps
+  test --list       list the steps
   test --only STEP  run one step; may be given several times
-  generate          write the generated files anew
+  generate          rewrite the generated files
   fuzz [SECONDS [TARGET]]
-                    try to break each reader of foreign bytes, or one, for so long (60)
+                    fuzz each reader of foreign bytes, or one, for SECONDS each (60)
   bench [ROWS]      measure pages, files, insights, approvals and webhooks on both databases
                     (5000000 rows)
-  bench webhooks    measure webhooks alone
+  bench webhooks    measure only webhooks
   quality [SEEDS [FILE]]
-                    measure the answers on households of known truth, so many fresh ones
+                    measure the quality on households of known truth, with SEEDS fresh ones
                     of each kind (12), and on FILE with more descriptors
-  postgres          run a throw-away PostgreSQL until its input ends or Ctrl-C
+  postgres          run a temporary PostgreSQL until its input ends or Ctrl-C
 ";
 
 fn main() -> ExitCode {
@@ -78,22 +78,22 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
             print!("{HELP}");
             Ok(())
         }
-        _ => bail!("no such chore: {}\n\n{HELP}", arguments.join(" ")),
+        _ => bail!("no such task: {}\n\n{HELP}", arguments.join(" ")),
     }
 }
 
-/// The folder that holds the workspace.
+/// The folder of the workspace.
 fn root() -> PathBuf {
     let mut root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     root.pop();
     root
 }
 
-/// The folder that Cargo builds into: this program lies in its `debug`.
+/// Cargo's target folder: this program is in its `debug` folder.
 fn target_folder() -> Result<PathBuf> {
     let program = std::env::current_exe()?;
     let folder = program.ancestors().find(|it| it.join("CACHEDIR.TAG").is_file());
-    Ok(folder.context("this program does not lie in Cargo's target folder")?.to_owned())
+    Ok(folder.context("this program is not in Cargo's target folder")?.to_owned())
 }
 
 fn cargo(arguments: &[&str]) -> Command {
@@ -102,7 +102,7 @@ fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a command to its end and takes its failure for ours.
+/// Runs a command, and fails if it fails.
 fn run(command: &mut Command) -> Result<()> {
     let shown = shown(command);
     let status = command.status().with_context(|| format!("cannot start `{shown}`"))?;
@@ -110,7 +110,7 @@ fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command for what it prints. Its complaints are shown only when it fails.
+/// Runs a command and returns its output. Its errors are shown only if it fails.
 fn output_of(command: &mut Command) -> Result<Vec<u8>> {
     let shown = shown(command);
     let output = command.output().with_context(|| format!("cannot start `{shown}`"))?;

@@ -1,4 +1,4 @@
-//! A throw-away PostgreSQL: found or installed, started in a temporary folder, gone when we are.
+//! A temporary PostgreSQL: found or installed, started in a temporary folder, and deleted when this process ends.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
@@ -17,24 +17,24 @@ const SETTINGS: &str = "
 listen_addresses = '127.0.0.1'
 max_connections = 300
 ";
-/// Nothing in it outlives the run, so it need not wait for the disk.
-const HASTY: &str = "
+/// Settings without disk syncs, because no data outlives the run.
+const NO_SYNC: &str = "
 fsync = off
 synchronous_commit = off
 full_page_writes = off
 ";
-/// In memory, where room is short, the log is kept short as well.
+/// Settings for a folder in memory, where space is limited: they keep the write-ahead log short.
 const IN_MEMORY: &str = "
 wal_level = minimal
 max_wal_senders = 0
 max_wal_size = 256MB
 ";
-/// Free memory below which a folder in memory is not used.
+/// The free memory that a folder in memory needs.
 const MEMORY_KIB_MIN: u64 = 3 << 20;
 
-/// Waits for our end of its pipe to close, which happens however we end, and cleans up then. Ctrl-C
-/// reaches the whole group of processes, so it must not listen to it.
-const CARETAKER: &str = r#"
+/// Waits until the pipe from this process closes, however the process ends, and then cleans up. It ignores Ctrl-C,
+/// which reaches the whole process group.
+const CLEANUP: &str = r#"
 trap '' INT TERM HUP
 cat
 "$1" stop --pgdata "$2/data" --mode immediate --silent
@@ -43,23 +43,23 @@ rm -rf "$2"
 
 pub(crate) struct Cluster {
     port: u16,
-    caretaker: Child,
+    cleanup: Child,
 }
 
 impl Cluster {
     pub(crate) fn start() -> Result<Cluster> {
-        Cluster::start_with(HASTY, std::env::temp_dir())
+        Cluster::start_with(NO_SYNC, std::env::temp_dir())
     }
 
-    /// One whose files lie in memory if there is room: tests create and drop a thousand databases.
+    /// A cluster with its files in memory if there is enough, because tests create and drop a thousand databases.
     pub(crate) fn start_for_tests() -> Result<Cluster> {
         match memory_folder() {
-            Some(folder) => Cluster::start_with(&format!("{HASTY}{IN_MEMORY}"), folder),
+            Some(folder) => Cluster::start_with(&format!("{NO_SYNC}{IN_MEMORY}"), folder),
             None => Cluster::start(),
         }
     }
 
-    /// One that keeps what it says it keeps, as those do that people run.
+    /// A cluster that syncs commits to disk, like one in production.
     pub(crate) fn start_durable() -> Result<Cluster> {
         Cluster::start_with("", std::env::temp_dir())
     }
@@ -69,18 +69,20 @@ impl Cluster {
             Some(programs) => programs,
             None => {
                 install::postgres()?;
-                find().context("PostgreSQL is installed, but its initdb is nowhere we look")?
+                find().context(
+                    "PostgreSQL is installed, but its initdb is in none of the usual folders",
+                )?
             }
         };
         let owner = owner()?;
         let folder = parent.join(format!("evenkeel-postgres-{}", std::process::id()));
         make_folder(&folder, owner)?;
 
-        // The caretaker comes first: from here on, nothing stays behind.
-        let mut caretaker = as_owner(Path::new("sh"), owner, &folder);
-        caretaker.args(["-c", CARETAKER, "caretaker"]).arg(programs.join("pg_ctl")).arg(&folder);
-        caretaker.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut cluster = Cluster { port: 0, caretaker: caretaker.spawn()? };
+        // The cleanup process starts first, so that nothing is left behind from here on.
+        let mut cleanup = as_owner(Path::new("sh"), owner, &folder);
+        cleanup.args(["-c", CLEANUP, "caretaker"]).arg(programs.join("pg_ctl")).arg(&folder);
+        cleanup.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut cluster = Cluster { port: 0, cleanup: cleanup.spawn()? };
 
         let mut initdb = as_owner(&programs.join("initdb"), owner, &folder);
         initdb.args(["--auth=trust", "--username=evenkeel", "--encoding=UTF8", "--locale=C"]);
@@ -100,20 +102,20 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        drop(self.caretaker.stdin.take());
-        if let Err(error) = self.caretaker.wait() {
-            eprintln!("the throw-away PostgreSQL may still run: {error}");
+        drop(self.cleanup.stdin.take());
+        if let Err(error) = self.cleanup.wait() {
+            eprintln!("the temporary PostgreSQL may still be running: {error}");
         }
     }
 }
 
-/// A folder that lies in memory, if this system has one with enough room: for files that need not outlive the run.
+/// A folder in memory, if this system has one with enough space, for files that need not outlive the run.
 pub(crate) fn memory_folder() -> Option<PathBuf> {
     let folder = Path::new("/dev/shm");
-    let said = output_of(Command::new("df").args(["-Pk"]).arg(folder)).ok()?;
-    let said = String::from_utf8(said).ok()?;
-    // One line of titles, then: device, blocks, used, available, percent, folder.
-    let fields: Vec<&str> = said.lines().nth(1)?.split_whitespace().collect();
+    let output = output_of(Command::new("df").args(["-Pk"]).arg(folder)).ok()?;
+    let output = String::from_utf8(output).ok()?;
+    // A header line, then: device, blocks, used, available, percent, folder.
+    let fields: Vec<&str> = output.lines().nth(1)?.split_whitespace().collect();
     let is_memory = *fields.first()? == "tmpfs" && fields.last() == Some(&"/dev/shm");
     let available: u64 = fields.get(3)?.parse().ok()?;
     (is_memory && available >= MEMORY_KIB_MIN).then(|| folder.to_owned())
@@ -122,13 +124,13 @@ pub(crate) fn memory_folder() -> Option<PathBuf> {
 pub(crate) fn in_foreground() -> Result<()> {
     let cluster = Cluster::start_for_tests()?;
     println!("{POSTGRES_VARIABLE}={}", cluster.url());
-    eprintln!("it runs until Ctrl-C, or until the input ends");
+    eprintln!("PostgreSQL runs until Ctrl-C, or until the input ends");
     io::copy(&mut io::stdin(), &mut io::sink())?;
     Ok(())
 }
 
-/// Starts the server and says on which port. Somebody may take a free port before PostgreSQL does,
-/// so a failed start is tried again on another.
+/// Starts the server and returns its port. Another process may take a free port before PostgreSQL does, so a failed
+/// start is retried on another port.
 fn serve(pg_ctl: &Path, owner: Option<Owner>, folder: &Path) -> Result<u16> {
     let mut failure = None;
     for _ in 0..3 {
@@ -152,7 +154,7 @@ struct Owner {
     group: u32,
 }
 
-/// Whom the server runs as when we are root, which PostgreSQL refuses to be; none when we are not.
+/// The user that the server runs as if this process is root, because PostgreSQL refuses to run as root. None otherwise.
 fn owner() -> Result<Option<Owner>> {
     if !install::is_root()? {
         return Ok(None);
@@ -169,7 +171,7 @@ fn owner() -> Result<Option<Owner>> {
 
 fn as_owner(program: &Path, owner: Option<Owner>, folder: &Path) -> Command {
     let mut command = Command::new(program);
-    // The folder we are called from may be closed to the owner.
+    // The owner may have no access to the current folder.
     command.current_dir(folder).env("LC_ALL", "C");
     if let Some(Owner { user, group }) = owner {
         command.uid(user).gid(group);
@@ -188,7 +190,7 @@ fn make_folder(folder: &Path, owner: Option<Owner>) -> Result<()> {
 
 /// The folder with PostgreSQL's server programs: on the PATH, or the newest in a usual place.
 fn find() -> Option<PathBuf> {
-    // Some systems link only a few of the programs into the PATH; the link leads to the others.
+    // Some systems link only a few of the programs into the PATH; the others are where the link points.
     let linked = install::on_path("initdb").and_then(|it| fs::canonicalize(it).ok());
     let on_path = linked.and_then(|it| it.parent().map(Path::to_path_buf));
     let usual = [
@@ -226,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_version_is_taken_and_ten_is_newer_than_nine() {
+    fn the_newest_version_comes_first_and_ten_is_newer_than_nine() {
         let parent = std::env::temp_dir().join(format!("evenkeel-versions-{}", std::process::id()));
         for name in ["pg-9.6", "pg-15", "pg-10", "other"] {
             fs::create_dir_all(parent.join(name).join("bin")).unwrap();

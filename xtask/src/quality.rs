@@ -1,10 +1,10 @@
-//! Measures how good the answers are; fails when a goal is missed.
+//! Measures the quality of the results; fails if a goal is missed.
 
 use anyhow::Result;
 
 use crate::{bench, output_of, root, run};
 
-/// Fresh households follow from the commit, so that every change meets others.
+/// Fresh households are derived from the commit, so that every change is measured on others.
 pub(crate) fn measure(seeds: u64, file: Option<&str>) -> Result<()> {
     bench::build()?;
     let mut git = std::process::Command::new("git");

@@ -21,8 +21,9 @@ const LONGEST_FIRST: [(&str, &str); 4] =
 
 /// The title of two parts of a test program's output: the output of the failed tests, and then their names.
 const FAILURES: &str = "\nfailures:\n";
-/// So many lines of a log are shown when no failed test is named, and of the message of one that is.
+/// Lines of the log that are shown if no failed test is named.
 const LOG_LINES: usize = 80;
+/// Lines of a failed test's panic message that are shown.
 const MESSAGE_LINES: usize = 30;
 
 /// Runs all of the binaries, with these environment variables, to their end, and fails if a test failed.
@@ -34,8 +35,8 @@ pub(crate) fn run(
     let folder = target_folder()?.join("tests").join(name);
     fs::create_dir_all(&folder)?;
     let mut waiting: Vec<&TestBinary> = binaries.to_vec();
-    // Taken from the end.
-    waiting.sort_by_key(|it| std::cmp::Reverse(place(it)));
+    // Binaries are taken from the end.
+    waiting.sort_by_key(|it| std::cmp::Reverse(rank(it)));
     let (waiting, failures) = (Mutex::new(waiting), Mutex::new(Vec::new()));
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
     std::thread::scope(|scope| {
@@ -56,13 +57,13 @@ pub(crate) fn run(
     Ok(())
 }
 
-fn place(binary: &TestBinary) -> usize {
+fn rank(binary: &TestBinary) -> usize {
     let is_it =
         |(package, target): &(&str, &str)| *package == binary.package && *target == binary.target;
     LONGEST_FIRST.iter().position(is_it).unwrap_or(LONGEST_FIRST.len())
 }
 
-/// Runs one program to its end, and returns a short account of each failed test.
+/// Runs one program, and returns a short report of each failed test.
 fn run_one(
     binary: &TestBinary,
     environment: &[(&str, Option<&str>)],
@@ -76,7 +77,7 @@ fn run_one(
         .env("RUST_TEST_THREADS", cores.to_string())
         .stdout(File::create(log)?)
         .stderr(File::options().append(true).open(log)?);
-    // Databases of tests need not outlive a power cut, and SQLite waits for the disk after every change.
+    // Test databases need not survive a power failure, and on disk SQLite would sync after every change.
     if let Some(folder) = memory_folder() {
         command.env("TMPDIR", folder);
     }
@@ -98,7 +99,7 @@ fn run_one(
     Ok(if status.success() { Vec::new() } else { report(binary, status, &output) })
 }
 
-/// Prints all that the failed tests of a program printed, and returns a short account of each for the end.
+/// Prints the output of a program's failed tests, and returns a short report of each for the end.
 fn report(binary: &TestBinary, status: ExitStatus, output: &str) -> Vec<String> {
     let name = format!("{} {}", binary.package, binary.target);
     let failed = failed_tests(output);
@@ -131,7 +132,7 @@ fn failed_tests(output: &str) -> Vec<(String, String)> {
     found.into_iter().map(|(name, lines)| (name, panic_message(&lines))).collect()
 }
 
-/// From the first panic to its backtrace; the last lines where nothing panicked.
+/// The text from the first panic to its backtrace, or the last lines if nothing panicked.
 fn panic_message(lines: &[&str]) -> String {
     let Some(start) = lines.iter().position(|it| it.contains("panicked at")) else {
         return last_lines(lines.iter().copied(), MESSAGE_LINES);
@@ -187,7 +188,7 @@ test result: FAILED. 1 passed; 2 failed
     }
 
     #[test]
-    fn a_program_that_dies_names_no_test() {
+    fn a_crashed_program_names_no_test() {
         assert_eq!(failed_tests("running 1 test\nfatal runtime error: stack overflow"), []);
     }
 }

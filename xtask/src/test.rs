@@ -1,4 +1,4 @@
-//! The whole check, step by step: what it names is what a change must pass.
+//! All checks that a change must pass, as steps.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ pub(crate) struct Step {
     run: fn(&mut Shared) -> Result<()>,
 }
 
-/// What one step leaves for the next.
+/// State that steps share.
 #[derive(Default)]
 struct Shared {
     cluster: Option<Cluster>,
@@ -37,16 +37,16 @@ impl Shared {
     fn binaries(&mut self) -> Result<&[TestBinary]> {
         let compiled = match self.binaries.take() {
             Some(binaries) => binaries,
-            None => compile::everything()?,
+            None => compile::workspace()?,
         };
         Ok(self.binaries.insert(compiled))
     }
 
     fn binaries_where(
         &mut self,
-        is_wanted: impl Fn(&TestBinary) -> bool,
+        is_selected: impl Fn(&TestBinary) -> bool,
     ) -> Result<Vec<&TestBinary>> {
-        Ok(self.binaries()?.iter().filter(|it| is_wanted(it)).collect())
+        Ok(self.binaries()?.iter().filter(|it| is_selected(it)).collect())
     }
 }
 
@@ -59,21 +59,21 @@ const STEPS: [Step; 10] = [
         what: "no dependency has a known fault",
         run: |_| advisories::check(),
     },
-    Step { name: "postgres", what: "a throw-away PostgreSQL runs", run: postgres },
+    Step { name: "postgres", what: "a temporary PostgreSQL runs", run: postgres },
     Step { name: "tests", what: "every test, on SQLite", run: tests },
     Step {
         name: "tests-postgres",
         what: "the integration tests, on PostgreSQL",
         run: tests_on_postgres,
     },
-    Step { name: "fuzz", what: "hostile bytes, for some seconds", run: fuzz_for_a_moment },
+    Step { name: "fuzz", what: "hostile bytes, for some seconds", run: fuzz_briefly },
     Step { name: "browser", what: "the pages, in a real browser", run: browser },
     Step { name: "generated", what: "the generated files are up to date", run: generated },
 ];
 
 /// The tests that need a browser.
 const BROWSER: &str = "browser";
-/// The package with what must hold for every reader of foreign bytes.
+/// The package with the fuzz targets.
 const FUZZ: &str = "fuzz";
 /// Packages whose integration tests use no database: on PostgreSQL they would only run a second time.
 const WITHOUT_DATABASE: [&str; 2] = ["net", "sources"];
@@ -86,7 +86,7 @@ pub(crate) fn list() {
     }
 }
 
-/// The steps that the options ask for: all of them, unless some are named.
+/// The steps that the options select: all of them, unless some are named.
 pub(crate) fn chosen(options: &[&str]) -> Result<Vec<&'static Step>> {
     let mut names = Vec::new();
     for option in options.chunks(2) {
@@ -112,7 +112,7 @@ pub(crate) fn run(steps: &[&Step]) -> Result<()> {
             summarize(&times);
             return Err(error.context(format!("step {} failed", step.name)));
         }
-        println!("{}: fine after {:.1} s\n", step.name, took.as_secs_f32());
+        println!("{}: passed after {:.1} s\n", step.name, took.as_secs_f32());
     }
     summarize(&times);
     Ok(())
@@ -131,8 +131,8 @@ fn format(_: &mut Shared) -> Result<()> {
     install::rust_component("rustfmt", "fmt")?;
     run_command(&mut cargo(&["fmt", "--all", "--check"]))
         .context("not every file is formatted: run `cargo fmt --all`")?;
-    let apart = ["--manifest-path", "fuzz/libfuzzer/Cargo.toml"];
-    run_command(cargo(&["fmt", "--check"]).args(apart)).context(
+    let separate_workspace = ["--manifest-path", "fuzz/libfuzzer/Cargo.toml"];
+    run_command(cargo(&["fmt", "--check"]).args(separate_workspace)).context(
         "not every file is formatted: run `cargo fmt --manifest-path fuzz/libfuzzer/Cargo.toml`",
     )
 }
@@ -142,13 +142,13 @@ fn lint(shared: &mut Shared) -> Result<()> {
     shared.binaries().map(|_| ())
 }
 
-/// A step of its own before the long ones, so that a machine without PostgreSQL says so early.
+/// A separate step before the long ones, so that a missing PostgreSQL is reported early.
 fn postgres(shared: &mut Shared) -> Result<()> {
     println!("{}", shared.cluster()?.url());
     Ok(())
 }
 
-/// All tests but those that need a browser, which have a step of their own.
+/// All tests except those that need a browser and the fuzz targets, which have their own steps.
 fn tests(shared: &mut Shared) -> Result<()> {
     let binaries = shared.binaries_where(|it| it.target != BROWSER && it.package != FUZZ)?;
     suite::run("sqlite", &binaries, &[(POSTGRES_VARIABLE, None)])
@@ -163,14 +163,14 @@ fn tests_on_postgres(shared: &mut Shared) -> Result<()> {
     suite::run("postgres", &binaries, &[(POSTGRES_VARIABLE, Some(&url))])
 }
 
-/// Mutations of the fixtures, for as long as it takes to find what is easily broken; `cargo xtask fuzz` searches on.
-fn fuzz_for_a_moment(shared: &mut Shared) -> Result<()> {
+/// Random mutations of the fixtures for some seconds. `cargo xtask fuzz` searches longer.
+fn fuzz_briefly(shared: &mut Shared) -> Result<()> {
     let seed = fuzz::seed().to_string();
     let binaries = shared.binaries_where(|it| it.package == FUZZ)?;
     suite::run("fuzz", &binaries, &[("EVENKEEL_FUZZ_SEED", Some(&seed))])
 }
 
-/// These tests start the program, which is compiled together with them.
+/// The browser tests start the program, which is compiled together with them.
 fn browser(shared: &mut Shared) -> Result<()> {
     install::browser()?;
     let binaries = shared.binaries_where(|it| it.target == BROWSER)?;
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn all_steps_run_unless_some_are_named_and_always_in_their_order() {
+    fn all_steps_run_in_order_unless_some_are_named() {
         assert_eq!(names(&[]).len(), STEPS.len());
         assert_eq!(names(&["--only", "tests", "--only", "format"]), ["format", "tests"]);
     }

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_is_one_line_that_says_nothing_twice() {
+    fn an_error_is_one_line_without_repeated_causes() {
         let error = anyhow::anyhow!("disk full\nreally").context("disk").context("cannot write");
         assert_eq!(sentence(&error), "cannot write: disk: disk full really");
     }

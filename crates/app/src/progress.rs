@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_tells_share_rows_and_speed() {
+    fn the_progress_line_shows_share_rows_and_speed() {
         let shown = line("Backing up", 1_234_567, Some(4_938_268), Duration::from_secs(10));
         assert_eq!(shown, "Backing up: 25 %, 1,234,567 rows, 123,456 rows/s");
         assert_eq!(line("Reading", 0, None, Duration::ZERO), "Reading: 0 rows, 0 rows/s");

@@ -1,5 +1,5 @@
-//! How many approvals are decided and carried out in a second, beside plain transactions of the same writer, and how
-//! long the holdings of a busy paper account take, beside one look at a row.
+//! Measures approvals executed per second against plain transactions of the same writer, and the time to list the
+//! holdings of a busy paper account against reading one row.
 
 use anyhow::{Context as _, ensure};
 use base::{Clock, Currency, Fixed9, PaperAccountId};
@@ -14,17 +14,17 @@ use wire::v1;
 
 use crate::open_at;
 
-/// As many clicks as are under way at the same time on a busy day.
+/// Approvals in flight at the same time.
 const AT_ONCE: usize = 32;
 const PEOPLE: usize = 16;
 const ROUNDS: usize = 5;
 const TRADES: usize = 10_000;
 const READS: i64 = 300;
 const ROW: &str = "select trade_count from paper_accounts where user_id = $1 and id = $2";
-/// What the demo market knows.
+/// Symbols of the demo market.
 const SYMBOLS: [&str; 8] = ["AAPL", "MSFT", "VTI", "SPY", "NVDA", "AMZN", "KO", "JNJ"];
 
-/// Somebody with a session and a paper account that no test empties.
+/// A person with a session and a paper account with enough cash for all trades.
 struct Trader {
     caller: Caller,
     account: PaperAccountId,
@@ -37,7 +37,7 @@ pub(crate) async fn measure(database: &str, count: usize) -> anyhow::Result<()> 
     for _ in 0..PEOPLE {
         traders.push(trader(&app).await?);
     }
-    for (who, traders) in [("16 people", &traders[..]), ("one person", &traders[..1])] {
+    for (label, traders) in [("16 people", &traders[..]), ("one person", &traders[..1])] {
         let (mut approvals, mut plain) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             let proposals = proposals(&app, traders, count).await?;
@@ -47,7 +47,7 @@ pub(crate) async fn measure(database: &str, count: usize) -> anyhow::Result<()> 
         let (approvals, plain) = (median(approvals), median(plain));
         let percent = approvals * 100 / plain.max(1);
         println!(
-            "  {who:<10} {approvals:>6} approvals carried out a second, {plain:>6} pairs of plain \
+            "  {label:<10} {approvals:>6} approvals executed per second, {plain:>6} pairs of plain \
              transactions, ratio {}.{:02}",
             percent / 100,
             percent % 100
@@ -62,19 +62,23 @@ async fn trader(app: &App) -> anyhow::Result<Trader> {
     let user = users::create(app, new).await?;
     let token = sessions::create(app, &user, Method::Password, Visit::default()).await?;
     let (_, caller) = sessions::find(app, &token, None).await?.context("no session")?;
-    let what =
+    let payload =
         ActionPayload::PaperAccount { name: "Practice".to_owned(), cash_minor: 100_000_000_000 };
-    let action = actions::propose(app, &caller, what.into()).await?;
-    let result = approved(app, &caller, &action).await?.result.context("no account")?;
+    let action = actions::propose(app, &caller, payload.into()).await?;
+    let result = approve(app, &caller, &action).await?.result.context("no account")?;
     let (_, id) = result.split_once(":\"").context("no account")?;
     let account = PaperAccountId::parse(id.trim_end_matches("\"}"))?;
     Ok(Trader { caller, account })
 }
 
-async fn approved(app: &App, caller: &Caller, action: &Action) -> anyhow::Result<Action> {
+async fn approve(app: &App, caller: &Caller, action: &Action) -> anyhow::Result<Action> {
     let seen = SeenProposal::now(app, action).await?;
     let done = actions::approve(app, caller, action.id, seen, None).await?;
-    ensure!(done.status == Status::Executed, "it was not carried out: {:?}", done.error_message);
+    ensure!(
+        done.status == Status::Executed,
+        "the action was not executed: {:?}",
+        done.error_message
+    );
     Ok(done)
 }
 
@@ -86,33 +90,33 @@ async fn proposals(
     let mut proposals = Vec::with_capacity(count);
     for number in 0..count {
         let Trader { caller, account } = &traders[number % traders.len()];
-        let what = ActionPayload::Trade {
+        let payload = ActionPayload::Trade {
             account: *account,
             symbol: SYMBOLS[number % SYMBOLS.len()].to_owned(),
             side: Side::Buy,
             size: Size::Shares(Fixed9::ONE),
         };
-        proposals.push((caller.clone(), actions::propose(app, caller, what.into()).await?));
+        proposals.push((caller.clone(), actions::propose(app, caller, payload.into()).await?));
     }
     Ok(proposals)
 }
 
 async fn approve_all(app: &App, proposals: Vec<(Caller, Action)>) -> anyhow::Result<()> {
-    let mut clicks = JoinSet::new();
+    let mut approvals_in_flight = JoinSet::new();
     for (caller, action) in proposals {
-        if clicks.len() >= AT_ONCE {
-            clicks.join_next().await.context("no click")???;
+        if approvals_in_flight.len() >= AT_ONCE {
+            approvals_in_flight.join_next().await.context("no approval")???;
         }
         let app = app.clone();
-        clicks.spawn(async move { approved(&app, &caller, &action).await.map(|_| ()) });
+        approvals_in_flight.spawn(async move { approve(&app, &caller, &action).await.map(|_| ()) });
     }
-    while let Some(done) = clicks.join_next().await {
+    while let Some(done) = approvals_in_flight.join_next().await {
         done??;
     }
     Ok(())
 }
 
-/// What the writer does at best: two transactions one after the other, of one statement each.
+/// The best that the writer can do: two transactions in a row, of one statement each.
 async fn two_writes_each(app: &App, proposals: &[(Caller, Action)]) -> anyhow::Result<()> {
     const TOUCH: &str = "update users set updated_at = updated_at where id = $1";
     let mut writes = JoinSet::new();
@@ -150,7 +154,7 @@ fn median(mut rates: Vec<i64>) -> i64 {
     rates[rates.len() / 2]
 }
 
-/// The way that the endpoint goes: read, priced, and written as JSON.
+/// Measures the work of the endpoint: holdings are read, priced, and written as JSON.
 async fn holdings(app: &App, trader: &Trader) -> anyhow::Result<()> {
     let Trader { caller, account } = trader;
     let booked = paper::list_accounts(app, caller).await?.first().map_or(0, |it| it.trade_count);
@@ -163,16 +167,16 @@ async fn holdings(app: &App, trader: &Trader) -> anyhow::Result<()> {
         let shown: Vec<v1::PaperHolding> = held.iter().map(v1::PaperHolding::from).collect();
         bytes = serde_json::to_vec(&shown)?.len();
     }
-    let reading = (micros() - began) / READS;
+    let listing_micros = (micros() - began) / READS;
     let (values, began) = (db::params![caller.user, *account], micros());
     for _ in 0..READS {
         app.db.first(ROW, values, |row| row.get::<i64>(0)).await?.context("no account")?;
     }
-    let looking = (micros() - began) / READS;
+    let row_micros = (micros() - began) / READS;
     println!(
-        "  holdings of an account with {TRADES} trades: {reading} us for {bytes} bytes of JSON, a look at \
-         one row {looking} us, ratio {}",
-        reading / looking.max(1)
+        "  holdings of an account with {TRADES} trades: {listing_micros} us for {bytes} bytes of JSON, reading \
+         one row {row_micros} us, ratio {}",
+        listing_micros / row_micros.max(1)
     );
     Ok(())
 }

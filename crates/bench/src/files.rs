@@ -1,4 +1,4 @@
-//! How fast files are read into drafts, without a database behind it.
+//! Measures how fast files are parsed into drafts, without a database.
 
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ pub(crate) fn measure(rows: usize) -> anyhow::Result<()> {
 }
 
 fn speed(name: &str, text: &str, rows: usize) -> anyhow::Result<()> {
-    let hints = ParseOptions {
+    let options = ParseOptions {
         today: Date::constant(2024, 6, 15),
         currency: Currency::USD,
         dates: None,
@@ -28,13 +28,13 @@ fn speed(name: &str, text: &str, rows: usize) -> anyhow::Result<()> {
     };
     let before = cpu_micros()?;
     for _ in 0..ROUNDS {
-        let reading = files::read(text.as_bytes(), &hints).map_err(|it| anyhow!("{it:?}"))?;
+        let reading = files::read(text.as_bytes(), &options).map_err(|it| anyhow!("{it:?}"))?;
         let read: usize = reading.accounts.iter().map(|it| it.draft.transactions.len()).sum();
         ensure!(read == rows, "{read} of {rows} rows were read");
     }
     let micros = ((cpu_micros()? - before) / ROUNDS).max(1);
     let bytes = text.len() as u64;
-    // Bytes in a microsecond are megabytes in a second.
+    // Bytes per microsecond are megabytes per second.
     println!(
         "  {name}, {rows} rows: {} MB in {} ms, {} MB/s",
         bytes / 1_000_000,
@@ -44,7 +44,7 @@ fn speed(name: &str, text: &str, rows: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A statement as a large bank writes it, with its elements ended or not.
+/// A statement as a large bank writes it, as OFX 2 with closing tags or OFX 1 without.
 fn ofx(rows: usize, is_xml: bool) -> anyhow::Result<String> {
     let mut ofx = Ofx::new(is_xml);
     ofx.begin("000123456789", false, Currency::USD)?;
@@ -59,7 +59,7 @@ fn ofx(rows: usize, is_xml: bool) -> anyhow::Result<String> {
     Ok(ofx.finish())
 }
 
-/// An OFX file in the making.
+/// An OFX file under construction.
 pub(crate) struct Ofx {
     text: String,
     is_xml: bool,
@@ -95,7 +95,7 @@ impl Ofx {
         Ok(())
     }
 
-    /// Its day, amount, id, name and memo.
+    /// Adds a transaction.
     pub(crate) fn row(&mut self, [day, amount, id, name, memo]: [&str; 5]) -> anyhow::Result<()> {
         self.text.push_str("<STMTTRN>\n");
         let kind = if amount.starts_with('-') { "DEBIT" } else { "CREDIT" };

@@ -1,4 +1,4 @@
-//! Load-test data through the one door there is, and places in it to jump to.
+//! Fills a database with load-test data through the normal import, and samples cursors into it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(crate) async fn fill(
     let app = open(database).await?;
     let as_of = app.clock.now();
     let (batches, mut ready) = tokio::sync::mpsc::channel(4);
-    // Inventing rows and storing them go on at the same time.
+    // Rows are generated on another thread while earlier ones are stored.
     std::thread::spawn(move || {
         for index in 0..users {
             let statements = demo::load(1, index, rows / users as usize, as_of);
@@ -60,9 +60,9 @@ fn key() -> NewKey {
     NewKey { name: "bench".to_owned(), scopes: Scopes::all(), accounts: None, expires_at: None }
 }
 
-/// Walks every person's list once, and keeps a few places of each.
+/// Pages through every person's transactions once, and keeps a few cursors of each.
 pub(crate) async fn targets(database: &str, keys: &Path, file: &Path) -> anyhow::Result<()> {
-    const PLACES: usize = 12;
+    const CURSORS: usize = 12;
     let app = open(database).await?;
     let mut lines = String::new();
     for secret in std::fs::read_to_string(keys)?.lines() {
@@ -76,7 +76,7 @@ pub(crate) async fn targets(database: &str, keys: &Path, file: &Path) -> anyhow:
             cursors.push(next.clone());
             cursor = Some(next);
         }
-        let step = (cursors.len() / PLACES).max(1);
+        let step = (cursors.len() / CURSORS).max(1);
         for cursor in cursors.iter().step_by(step) {
             writeln!(lines, "{secret} {cursor}")?;
         }

@@ -1,4 +1,5 @@
-//! How long a large file takes from the drop to the last figure worked out from it, and how much memory at most.
+//! Measures the import of a large file, from the upload to the last insight computed from it: time, CPU and peak
+//! memory.
 
 use std::fs;
 
@@ -15,7 +16,7 @@ use crate::insights::cpu_micros;
 use crate::open_at;
 
 pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
-    let world = households::big(1, rows);
+    let world = households::large_household(1, rows);
     let now: Timestamp = format!("{}T12:00:00Z", world.as_of).parse()?;
     let content = ofx(&world)?.into_bytes();
     let rows = world.transactions.len();
@@ -25,69 +26,73 @@ pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
     let new = NewUser { email, preferred_name: None, base_currency: Currency::USD, password: None };
     let caller = Caller::owner(users::create(&app, new).await?.id);
     println!("  {rows} rows in {} MB", content.len() / 1_000_000);
-    forget_peak()?;
-    let before = Spent::now()?;
-    take(&app, &caller, content, rows).await?;
-    before.tell("in all")?;
+    reset_peak_memory()?;
+    let before = Measurement::now()?;
+    import(&app, &caller, content, rows).await?;
+    before.print("in all")?;
     let a_second = rows as i64 * 1_000 / before.millis().max(1);
     println!("    {a_second} rows a second, {} MiB at most", peak_kib()? / 1_024);
     Ok(())
 }
 
-/// As the page does it: dropped, looked at, agreed to, and worked out behind it.
-async fn take(app: &App, caller: &Caller, content: Vec<u8>, rows: usize) -> anyhow::Result<()> {
-    let before = Spent::now()?;
+/// Imports like the page does: stages the file, commits it, and computes the insights.
+async fn import(app: &App, caller: &Caller, content: Vec<u8>, rows: usize) -> anyhow::Result<()> {
+    let before = Measurement::now()?;
     let id = files::stage(app, caller, "statement.ofx", content).await?;
-    before.tell("hold")?;
-    let before = Spent::now()?;
-    let taken = files::commit(app, caller, id).await?;
-    ensure!(taken.summary.new == rows, "{} of {rows} rows were taken in", taken.summary.new);
-    before.tell("take")?;
-    let before = Spent::now()?;
+    before.print("stage")?;
+    let before = Measurement::now()?;
+    let committed = files::commit(app, caller, id).await?;
+    ensure!(
+        committed.summary.new == rows,
+        "{} of {rows} rows were imported",
+        committed.summary.new
+    );
+    before.print("commit")?;
+    let before = Measurement::now()?;
     insights::pipeline::run_all(app).await?;
-    before.tell("insights")
+    before.print("insights")
 }
 
-struct Spent {
+struct Measurement {
     at: Timestamp,
     cpu_micros: u64,
 }
 
-impl Spent {
-    fn now() -> anyhow::Result<Spent> {
-        Ok(Spent { at: Clock::System.now(), cpu_micros: cpu_micros()? })
+impl Measurement {
+    fn now() -> anyhow::Result<Measurement> {
+        Ok(Measurement { at: Clock::System.now(), cpu_micros: cpu_micros()? })
     }
 
     fn millis(&self) -> i64 {
         (Clock::System.now().as_microsecond() - self.at.as_microsecond()) / 1_000
     }
 
-    fn tell(&self, what: &str) -> anyhow::Result<()> {
+    fn print(&self, what: &str) -> anyhow::Result<()> {
         let (wall, cpu) = (self.millis(), cpu_micros()? - self.cpu_micros);
         println!("    {what:<9}{wall:>6} ms, {:>6} ms of CPU", cpu / 1_000);
         Ok(())
     }
 }
 
-/// What this process ever held in memory, with the pages of the database that are mapped into it.
+/// The peak memory of this process, with the pages of the database that are mapped into it.
 fn peak_kib() -> anyhow::Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:"));
     let kib = line.and_then(|it| it.split_whitespace().next()).and_then(|it| it.parse().ok());
-    kib.context("the kernel does not tell the memory")
+    kib.context("the kernel does not report the memory")
 }
 
-/// Making the file up takes memory too, which is not what is measured.
-fn forget_peak() -> anyhow::Result<()> {
-    fs::write("/proc/self/clear_refs", "5").context("the kernel does not forget a peak")
+/// Resets the recorded peak, because generating the file takes memory that is not to be measured.
+fn reset_peak_memory() -> anyhow::Result<()> {
+    fs::write("/proc/self/clear_refs", "5").context("the kernel does not reset the peak")
 }
 
-/// Each account as a bank or a card has it.
+/// An OFX file with a bank or card statement for each account.
 fn ofx(world: &World) -> anyhow::Result<String> {
     let mut ofx = Ofx::new(false);
-    for (place, account) in world.accounts.iter().enumerate() {
+    for (index, account) in world.accounts.iter().enumerate() {
         ofx.begin(&account.external_id, account.kind == AccountKind::Credit, account.currency)?;
-        let rows = world.transactions.iter().enumerate().filter(|it| it.1.account == place);
+        let rows = world.transactions.iter().enumerate().filter(|it| it.1.account == index);
         for (number, row) in rows {
             let draft = &row.draft;
             let day = draft.posted_on.strftime("%Y%m%d").to_string();

@@ -1,4 +1,4 @@
-//! How long it takes to work everything out for a large household, and to follow up on fifty new rows.
+//! Measures the CPU time of computing all insights of a large household, and of updating them for fifty new rows.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ const ROWS_LATE: usize = 50;
 const ROUNDS: usize = 7;
 
 pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
-    let world = households::big(1, rows);
+    let world = households::large_household(1, rows);
     let now: Timestamp = format!("{}T12:00:00Z", world.as_of).parse()?;
     let app = open_at(database, Clock::frozen_at(&now.to_string())).await?;
     let email = format!("{}@example.com", app.ids.make::<base::kinds::User>());
@@ -25,12 +25,12 @@ pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
     newest.sort_by_key(|it| world.transactions[*it].draft.posted_on);
     let late = newest.split_off(newest.len() - ROUNDS * ROWS_LATE);
     imports::commit(&app, &caller, statement(&world, &newest, now)).await?;
-    println!("  {} rows, everything: {}", newest.len(), spent(&app).await?);
+    println!("  {} rows, everything: {}", newest.len(), run_and_measure(&app).await?);
     service::platform::dirty_queue::request_recompute(&app, caller.user).await?;
-    println!("  everything again, nothing new: {}", spent(&app).await?);
+    println!("  everything again, nothing new: {}", run_and_measure(&app).await?);
     for rows in late.chunks(ROWS_LATE) {
         imports::commit(&app, &caller, statement(&world, rows, now)).await?;
-        println!("  {ROWS_LATE} new rows: {}", spent(&app).await?);
+        println!("  {ROWS_LATE} new rows: {}", run_and_measure(&app).await?);
     }
     Ok(())
 }
@@ -38,10 +38,10 @@ pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
 fn statement(world: &World, rows: &[usize], as_of: Timestamp) -> Statement {
     let mut accounts = world.accounts.clone();
     for row in rows {
-        let labelled = &world.transactions[*row];
-        let mut draft = labelled.draft.clone();
+        let labeled = &world.transactions[*row];
+        let mut draft = labeled.draft.clone();
         draft.external_id = Some(row.to_string());
-        accounts[labelled.account].transactions.push(draft);
+        accounts[labeled.account].transactions.push(draft);
     }
     Statement {
         source: Source::File,
@@ -53,18 +53,18 @@ fn statement(world: &World, rows: &[usize], as_of: Timestamp) -> Statement {
     }
 }
 
-/// Does the work there is, and says what it took of this process.
-async fn spent(app: &App) -> anyhow::Result<String> {
+/// Runs the queued work. Returns the CPU time it took.
+async fn run_and_measure(app: &App) -> anyhow::Result<String> {
     let before = cpu_micros()?;
     insights::pipeline::run_all(app).await?;
     Ok(format!("{:>5} ms of CPU", (cpu_micros()? - before) / 1000))
 }
 
-/// Of all threads of this process, as the scheduler counts it.
+/// CPU time of all threads of this process, from the scheduler's statistics.
 pub(crate) fn cpu_micros() -> anyhow::Result<u64> {
     let mut nanos = 0;
     for task in fs::read_dir("/proc/self/task")? {
-        // A thread may end between being listed and being asked.
+        // A thread may end after it was listed.
         let Ok(text) = fs::read_to_string(task?.path().join("schedstat")) else { continue };
         nanos += text.split(' ').next().unwrap_or("0").parse::<u64>()?;
     }

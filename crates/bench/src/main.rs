@@ -1,4 +1,4 @@
-//! Measures: how fast it is, with load-test data beside a ready-made body of the same size, and how good the answers.
+//! Benchmarks: speed on load-test data, compared with a prebuilt body of the same size, and quality of the results.
 
 mod approvals;
 mod files;
@@ -24,19 +24,19 @@ use service::{App, Setup, schema};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const USAGE: &str = "usage: bench fill DATABASE KEYS USERS ROWS
-       bench targets DATABASE KEYS FILE   a key and a cursor a line, at random places
-       bench serve DATABASE LISTEN        the product, and /ready-made for comparison
-       bench insights DATABASE ROWS       what working out a large household takes
-       bench approvals DATABASE N         approvals carried out a second, and a busy account's holdings
-       bench import DATABASE ROWS         what a large file takes from the drop to its last figure
-       bench files ROWS                   how fast statements of that many rows are read
+       bench targets DATABASE KEYS FILE   a key and a cursor per line
+       bench serve DATABASE LISTEN        the server, and /ready-made for comparison
+       bench insights DATABASE ROWS       CPU time of the insights of a large household
+       bench approvals DATABASE N         approvals per second, and a busy account's holdings
+       bench import DATABASE ROWS         time and memory of importing a large file
+       bench files ROWS                   speed of parsing statements of that many rows
        bench webhooks DATABASE EVENTS PROTOCOL
-                                          deliveries a second over http/1.1 or h2, their delay and cost, and a
+                                          deliveries per second over http/1.1 or h2, their delay and cost, and a
                                           sender that is killed
-       bench quality SEEDS ORIGIN [FILE]  how good the answers are; fails below the goals";
+       bench quality SEEDS ORIGIN [FILE]  quality of the results; fails below the goals";
 
 fn main() -> anyhow::Result<()> {
-    // As the product does: more threads than cores, because SQLite is read on them.
+    // Like the product: more threads than cores, because SQLite is read on them.
     let threads = std::thread::available_parallelism().map_or(4, |it| 4.max(2 * it.get()));
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
@@ -62,7 +62,7 @@ fn main() -> anyhow::Result<()> {
         ["webhooks", database, events, protocol @ ("http/1.1" | "h2")] => {
             runtime.block_on(webhooks::measure(database, events.parse()?, protocol))
         }
-        // What the line above starts as processes of their own.
+        // These two are started as child processes by `bench webhooks`.
         ["receive", protocol] => runtime.block_on(webhooks::receive(protocol)),
         ["send", database, certificate, user, events] => {
             runtime.block_on(webhooks::send(database, certificate, user, events.parse()?))
@@ -77,7 +77,7 @@ fn main() -> anyhow::Result<()> {
     }
 }
 
-/// With the limit raised out of the way, and a key that every run shares, so that cursors hold.
+/// Opens the app without a practical rate limit, and with a key that all runs share, so that cursors stay valid.
 async fn open(database: &str) -> anyhow::Result<App> {
     open_at(database, Clock::System).await
 }

@@ -1,11 +1,11 @@
-//! The product's own server, with one more address: a body that is ready before it is asked for.
+//! The product's server with one more route, which returns a prebuilt body for comparison.
 
 use axum::Router;
 use axum::routing::get;
 
 use crate::open;
 
-/// What a page of fifty transactions weighs.
+/// The size of a page of fifty transactions.
 const READY_MADE_BYTES: usize = 28 * 1024;
 
 pub(crate) async fn serve(database: &str, listen: &str) -> anyhow::Result<()> {

@@ -136,19 +136,19 @@ mod tests {
     }
 
     #[test]
-    fn twice_a_month_is_the_fifteenth_and_the_last() {
+    fn semi_monthly_is_the_fifteenth_and_the_last_day() {
         let slots = Cadence::SemiMonthly.slots(day("2025-02-01"), day("2025-03-20"));
         assert_eq!(dates(slots), ["2025-02-15", "2025-02-28", "2025-03-15"]);
     }
 
     #[test]
-    fn a_year_later_a_leap_day_is_the_day_before_march() {
+    fn a_yearly_date_on_a_leap_day_moves_to_february_28() {
         let slots = Cadence::Annually.slots(day("2024-02-29"), day("2025-12-31"));
         assert_eq!(dates(slots), ["2024-02-29", "2025-02-28"]);
     }
 
     #[test]
-    fn pay_before_a_long_weekend_comes_on_friday() {
+    fn business_days_skip_weekends_and_holidays() {
         assert_eq!(business_day_on_or_before(day("2025-05-26")), day("2025-05-23"));
         assert_eq!(business_day_on_or_after(day("2025-11-27")), day("2025-11-28"));
         assert_eq!(weekday(day("2025-05-26")), 0);

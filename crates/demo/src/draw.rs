@@ -49,7 +49,7 @@ impl Draw {
     }
 
     /// Picks an element, with a preference for the first ones: people return to their favorites.
-    pub(super) fn favour<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+    pub(super) fn pick_favorite<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         let first = self.below(from.len() as u64);
         &from[first.min(self.below(from.len() as u64)) as usize]
     }
@@ -93,7 +93,7 @@ impl Draw {
 }
 
 /// Encodes 60 bits in 12 characters: faster than one draw per character.
-pub(super) fn spell(mut bits: u64, out: &mut String) {
+pub(super) fn encode(mut bits: u64, out: &mut String) {
     for _ in 0..12 {
         out.push(char::from(BASE32[(bits & 31) as usize]));
         bits >>= 5;
@@ -106,7 +106,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn each_entity_has_its_own_stream_and_keeps_it() {
+    fn each_entity_has_its_own_reproducible_stream() {
         let words = |seed, entity| Draw::new(seed, 0, entity).digits(12);
         assert_eq!(words(7, "rent"), words(7, "rent"));
         assert_ne!(words(7, "rent"), words(7, "salary"));
@@ -115,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranges_hold_their_ends(seed: u64, low in -1000_i64..1000, more in 0_i64..1000) {
+        fn numbers_stay_within_their_range(seed: u64, low in -1000_i64..1000, more in 0_i64..1000) {
             let mut draw = Draw::new(seed, 0, "range");
             let value = draw.between(low, low + more);
             prop_assert!((low..=low + more).contains(&value));

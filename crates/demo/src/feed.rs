@@ -31,7 +31,7 @@ const LAG: i64 = 2;
 const CATCH_UP: i64 = 64;
 
 const ACCOUNTS: [Account; 3] = [Account::Gold, Account::Freedom, Account::Checking];
-const TABLES: [(&[Merchant], i64); 6] = [
+const PURCHASE_KINDS: [(&[Merchant], i64); 6] = [
     (&CAFES, 5_60),
     (&LUNCHES, 13_40),
     (&GROCERS, 48_00),
@@ -41,7 +41,7 @@ const TABLES: [(&[Merchant], i64); 6] = [
 ];
 
 /// A transaction and the slot in which it is published.
-struct Told {
+struct PublishedTransaction {
     slot: i64,
     account: Account,
     draft: TransactionDraft,
@@ -53,8 +53,8 @@ pub(super) fn statements(world: &World, hints: bool, window: Window) -> Vec<Stat
     let feed = Feed::new(world, hints, window.every_seconds);
     let mut rows = Rows::new();
     for slot in feed.slots(window) {
-        let told = feed.cycle(feed.cycle_start(slot)).into_iter();
-        for it in told.filter(|it| it.slot == slot) {
+        let published = feed.cycle(feed.cycle_start(slot)).into_iter();
+        for it in published.filter(|it| it.slot == slot) {
             rows.entry(it.account).or_default().push(it.draft);
         }
     }
@@ -109,23 +109,23 @@ impl Feed<'_> {
     }
 
     /// All transactions of a cycle, determined by its first slot alone.
-    fn cycle(&self, start: i64) -> Vec<Told> {
+    fn cycle(&self, start: i64) -> Vec<PublishedTransaction> {
         let mut draw = self.world.draw(&format!("feed/{}/{start}", self.every));
-        let mut told = Vec::new();
+        let mut published = Vec::new();
         let mut spent = BTreeMap::new();
-        for place in 0..PURCHASES {
+        for offset in 0..PURCHASES {
             // The first three purchases make sure that each account takes part.
-            let account = match ACCOUNTS.get(place as usize) {
+            let account = match ACCOUNTS.get(offset as usize) {
                 Some(account) => *account,
                 None => *draw.pick(&ACCOUNTS),
             };
-            let slot = start + place;
+            let slot = start + offset;
             let entry = purchase(self.world, &mut draw, account, self.day(slot));
             *spent.entry(account).or_insert(0) -= entry.minor;
             let draft = booked(&entry, self.hints);
             let pending_id = draw.id();
             if !draw.permille(650) {
-                told.push(Told { slot, account, draft });
+                published.push(PublishedTransaction { slot, account, draft });
                 continue;
             }
             let seen = TransactionDraft {
@@ -134,39 +134,42 @@ impl Feed<'_> {
                 amount: Money::new(entry.pending_minor, account.currency()),
                 ..draft.clone()
             };
-            told.push(Told { slot, account, draft: seen });
+            published.push(PublishedTransaction { slot, account, draft: seen });
             let posted_on = date_from_days(self.day(slot + LAG));
             let draft = TransactionDraft { settles: Some(pending_id), posted_on, ..draft };
-            told.push(Told { slot: slot + LAG, account, draft });
+            published.push(PublishedTransaction { slot: slot + LAG, account, draft });
         }
-        for (place, mut entry) in settle_up(self.world, &mut draw, &spent) {
-            let slot = start + place;
+        for (offset, mut entry) in settle_up(self.world, &mut draw, &spent) {
+            let slot = start + offset;
             entry.posted_on = self.day(slot);
             let draft = booked(&entry, self.hints);
-            told.push(Told { slot, account: entry.account, draft });
+            published.push(PublishedTransaction { slot, account: entry.account, draft });
         }
-        told
+        published
     }
 
     /// One statement for each bank that has new transactions.
     fn group(&self, rows: Rows, until: Timestamp) -> Vec<Statement> {
-        let mut told: Vec<Statement> = Vec::new();
+        let mut new_statements: Vec<Statement> = Vec::new();
         for (account, transactions) in rows {
             let bank = account.facts().bank;
-            let mut draft = statements::shell(self.world, account);
+            let mut draft = statements::bare_account(self.world, account);
             let (signed, held) = self.balance(account, until);
             draft.balance = Some(statements::balance(account, until, signed, held));
             draft.transactions = transactions;
-            match told.iter_mut().find(|it| it.institution.as_deref() == Some(bank.name())) {
+            match new_statements
+                .iter_mut()
+                .find(|it| it.institution.as_deref() == Some(bank.name()))
+            {
                 Some(statement) => statement.accounts.push(draft),
                 None => {
                     let mut statement = statements::empty(self.world, bank, until);
                     statement.accounts.push(draft);
-                    told.push(statement);
+                    new_statements.push(statement);
                 }
             }
         }
-        told
+        new_statements
     }
 
     /// The booked balance, and the total of pending debits as a negative number. The booked balance includes the
@@ -182,8 +185,8 @@ impl Feed<'_> {
         }
         let last = self.slot_of(until);
         let mut waiting = BTreeMap::new();
-        let told = self.cycle(self.cycle_start(last)).into_iter();
-        for it in told.filter(|it| it.account == account && it.slot <= last) {
+        let published = self.cycle(self.cycle_start(last)).into_iter();
+        for it in published.filter(|it| it.account == account && it.slot <= last) {
             let minor = it.draft.amount.minor();
             if it.draft.pending {
                 waiting.insert(it.draft.external_id, minor.min(0));
@@ -202,7 +205,7 @@ fn settles_at(entry: &Entry) -> Timestamp {
 }
 
 fn purchase(world: &World, draw: &mut Draw, account: Account, on: Day) -> Entry {
-    let (merchants, median) = *draw.pick(&TABLES);
+    let (merchants, median) = *draw.pick(&PURCHASE_KINDS);
     let (merchant, price) = (draw.pick(merchants), draw.around(median, &USUAL));
     let mut entry = world.purchase(draw, account, merchant, on, price);
     entry.posted_on = on;
@@ -210,12 +213,12 @@ fn purchase(world: &World, draw: &mut Draw, account: Account, on: Day) -> Entry 
     if tipped { entry.settled_for(-price - price * 18 / 100) } else { entry }
 }
 
-/// The pay for all that was spent and the payments of the cards, which end the cycle at its initial balances.
+/// The pay for everything that was spent, and the card payments. They return all balances to those before the cycle.
 fn settle_up(world: &World, draw: &mut Draw, spent: &BTreeMap<Account, i64>) -> Vec<(i64, Entry)> {
     let words = format!("SQ *INSTANT TRANSFER {} SQUARE INC PPD ID: 9424300002", draw.digits(8));
     let pay = Entry::posted(draw, Account::Checking, 0, spent.values().sum(), words);
     let mut rows = vec![(PURCHASES, pay.by("Square", "INCOME_GIG_ECONOMY"))];
-    for (place, card) in [(PURCHASES + 1, Account::Gold), (PURCHASES + 2, Account::Freedom)] {
+    for (offset, card) in [(PURCHASES + 1, Account::Gold), (PURCHASES + 2, Account::Freedom)] {
         let minor = spent.get(&card).copied().unwrap_or(0);
         let (bank, pair) = (card.facts().bank.name(), draw.id());
         let out = format!("Payment to {bank} card ending in {}", world.mask(card));
@@ -224,7 +227,7 @@ fn settle_up(world: &World, draw: &mut Draw, spent: &BTreeMap<Account, i64>) -> 
             let entry = Entry::posted(draw, account, 0, minor, words);
             let mut entry = entry.by(bank, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT");
             entry.label.pair = Some(pair.clone());
-            rows.push((place, entry));
+            rows.push((offset, entry));
         }
     }
     rows
@@ -255,7 +258,7 @@ mod tests {
     }
 
     /// Consumes the feed in the given windows and checks ids and balances as a bank would.
-    fn listen(household: &Household, moments: &[i64]) -> (BTreeMap<String, i64>, usize) {
+    fn consume(household: &Household, moments: &[i64]) -> (BTreeMap<String, i64>, usize) {
         let mut booked: BTreeMap<String, i64> = BTreeMap::new();
         let mut ids: BTreeSet<String> = BTreeSet::new();
         let mut pending: BTreeSet<String> = BTreeSet::new();
@@ -273,14 +276,14 @@ mod tests {
                 let balance = booked.get_mut(&account.external_id).unwrap();
                 for row in &account.transactions {
                     let id = row.external_id.clone().unwrap();
-                    assert!(ids.insert(id.clone()), "an id twice");
+                    assert!(ids.insert(id.clone()), "an id appears twice");
                     assert!(days_from_date(row.posted_on) * 86_400 <= START + window[1]);
                     match row.pending {
                         true => assert!(pending.insert(id)),
                         false => *balance += row.amount.minor(),
                     }
                     if let Some(settles) = &row.settles {
-                        assert!(pending.remove(settles), "settles what nobody saw");
+                        assert!(pending.remove(settles), "a row settles an unknown pending row");
                     }
                 }
                 assert_eq!(*balance, owned(&account), "{}", account.name);
@@ -291,25 +294,25 @@ mod tests {
     }
 
     #[test]
-    fn every_slot_tells_something_new_and_balances_follow_to_the_cent() {
+    fn every_slot_has_new_rows_and_balances_match_to_the_cent() {
         let household = Household::new(11, at(0));
         let moments: Vec<i64> = (0..500).map(|it| it * 10).collect();
-        let (_, told) = listen(&household, &moments);
-        assert!(told > 700, "{told} rows in 500 slots");
+        let (_, count) = consume(&household, &moments);
+        assert!(count > 700, "{count} rows in 500 slots");
     }
 
     #[test]
-    fn windows_of_any_length_tell_the_same_and_long_silence_is_bridged() {
+    fn windows_of_any_length_give_the_same_balances_and_long_gaps_are_shortened() {
         let household = Household::new(12, at(0));
-        let (whole, _) = listen(&household, &[0, 4_000]);
-        let (parts, _) = listen(&household, &[0, 7, 19, 20, 333, 400, 1_000, 3_999, 4_000]);
+        let (whole, _) = consume(&household, &[0, 4_000]);
+        let (parts, _) = consume(&household, &[0, 7, 19, 20, 333, 400, 1_000, 3_999, 4_000]);
         assert_eq!(whole, parts);
-        let (_, told) = listen(&household, &[0, 95, 40_000, 40_020, 3_000_000, 3_000_300]);
-        assert!(told < 500, "{told} rows told at once");
+        let (_, count) = consume(&household, &[0, 95, 40_000, 40_020, 3_000_000, 3_000_300]);
+        assert!(count < 500, "{count} rows published at once");
     }
 
     #[test]
-    fn rows_that_were_pending_settle_within_days() {
+    fn pending_rows_settle_within_days() {
         let household = Household::new(13, at(0));
         let statements = household.feed(at(0), at(5 * 86_400), 600);
         let known: BTreeSet<String> = accounts(household.statements())
@@ -327,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_of_a_time_without_a_slot() {
+    fn a_window_without_a_slot_has_no_rows() {
         let household = Household::new(14, at(0)).without_hints();
         assert!(household.feed(at(3), at(4), 3_600).is_empty());
         assert!(household.feed(at(-90), at(-10), 10).is_empty());

@@ -15,7 +15,7 @@ struct Habit {
     entity: &'static str,
     merchants: &'static [Merchant],
     /// How many of the merchants this household uses.
-    places: usize,
+    merchant_count: usize,
     /// Chance on each day of the week from Monday, in thousandths.
     chances: [u64; 7],
     accounts: &'static [Account],
@@ -30,7 +30,7 @@ const HABITS: [Habit; 15] = [
     Habit {
         entity: "habit/groceries",
         merchants: &merchants::GROCERS,
-        places: 4,
+        merchant_count: 4,
         chances: [180, 120, 220, 150, 200, 650, 380],
         accounts: &[Gold, Gold, Checking],
         price: Around(64_00, &USUAL),
@@ -39,7 +39,7 @@ const HABITS: [Habit; 15] = [
     Habit {
         entity: "habit/first-coffee",
         merchants: &merchants::CAFES,
-        places: 2,
+        merchant_count: 2,
         chances: [420, 420, 420, 420, 420, 250, 250],
         accounts: &[Gold],
         price: OneOf(&[4_75, 5_45, 5_45, 6_25]),
@@ -48,7 +48,7 @@ const HABITS: [Habit; 15] = [
     Habit {
         entity: "habit/second-coffee",
         merchants: &merchants::CAFES,
-        places: 3,
+        merchant_count: 3,
         chances: [330, 330, 330, 330, 330, 80, 80],
         accounts: &[Spending, Spending, Freedom],
         price: OneOf(&[3_95, 4_50, 7_20]),
@@ -57,7 +57,7 @@ const HABITS: [Habit; 15] = [
     Habit {
         entity: "habit/lunch",
         merchants: &merchants::LUNCHES,
-        places: 5,
+        merchant_count: 5,
         chances: [480, 480, 480, 480, 480, 200, 200],
         accounts: &[Freedom, Freedom, Spending],
         price: Around(13_40, &USUAL),
@@ -66,7 +66,7 @@ const HABITS: [Habit; 15] = [
     Habit {
         entity: "habit/dinner",
         merchants: &merchants::RESTAURANTS,
-        places: 6,
+        merchant_count: 6,
         chances: [70, 70, 70, 120, 350, 400, 200],
         accounts: &[Gold, Gold, Gold, Freedom],
         price: Around(54_00, &USUAL),
@@ -75,7 +75,7 @@ const HABITS: [Habit; 15] = [
     Habit {
         entity: "habit/fuel",
         merchants: &merchants::FUEL_STATIONS,
-        places: 2,
+        merchant_count: 2,
         chances: [140; 7],
         accounts: &[Freedom],
         price: Around(44_00, &MILD),
@@ -84,7 +84,7 @@ const HABITS: [Habit; 15] = [
     Habit {
         entity: "habit/marketplace",
         merchants: &merchants::MARKETPLACES,
-        places: 4,
+        merchant_count: 4,
         chances: [190; 7],
         accounts: &[Gold, Freedom],
         price: Around(31_00, &WIDE),
@@ -93,7 +93,7 @@ const HABITS: [Habit; 15] = [
     Habit {
         entity: "habit/superstore",
         merchants: &merchants::SUPERSTORES,
-        places: 3,
+        merchant_count: 3,
         chances: [50, 50, 50, 50, 50, 300, 250],
         accounts: &[Freedom, Checking],
         price: Around(52_00, &USUAL),
@@ -102,7 +102,7 @@ const HABITS: [Habit; 15] = [
     Habit {
         entity: "habit/clothes",
         merchants: &merchants::CLOTHES,
-        places: 4,
+        merchant_count: 4,
         chances: [45; 7],
         accounts: &[Gold, Freedom],
         price: Around(58_00, &USUAL),
@@ -111,7 +111,7 @@ const HABITS: [Habit; 15] = [
     Habit {
         entity: "habit/pharmacy",
         merchants: &merchants::PHARMACIES,
-        places: 2,
+        merchant_count: 2,
         chances: [60; 7],
         accounts: &[Checking, Freedom],
         price: Around(17_50, &WIDE),
@@ -120,7 +120,7 @@ const HABITS: [Habit; 15] = [
     Habit {
         entity: "habit/rides",
         merchants: &merchants::RIDES,
-        places: 2,
+        merchant_count: 2,
         chances: [50, 50, 50, 50, 180, 180, 50],
         accounts: &[Gold],
         price: Around(18_00, &USUAL),
@@ -129,7 +129,7 @@ const HABITS: [Habit; 15] = [
     Habit {
         entity: "habit/corner-shop",
         merchants: &merchants::CORNER_SHOPS,
-        places: 3,
+        merchant_count: 3,
         chances: [130; 7],
         accounts: &[Spending],
         price: Around(7_80, &WIDE),
@@ -138,7 +138,7 @@ const HABITS: [Habit; 15] = [
     Habit {
         entity: "habit/leisure",
         merchants: &merchants::LEISURE,
-        places: 7,
+        merchant_count: 7,
         chances: [60, 60, 60, 60, 90, 140, 110],
         accounts: &[Freedom, Spending],
         price: Around(26_00, &WIDE),
@@ -147,7 +147,7 @@ const HABITS: [Habit; 15] = [
     Habit {
         entity: "habit/home",
         merchants: &merchants::HOME,
-        places: 3,
+        merchant_count: 3,
         chances: [20, 20, 20, 20, 20, 110, 90],
         accounts: &[Checking, Freedom],
         price: Around(48_00, &WIDE),
@@ -156,7 +156,7 @@ const HABITS: [Habit; 15] = [
     Habit {
         entity: "habit/laundry",
         merchants: &merchants::LAUNDRY,
-        places: 1,
+        merchant_count: 1,
         chances: [90, 0, 0, 60, 0, 120, 0],
         accounts: &[Spending],
         price: Around(21_00, &MILD),
@@ -167,10 +167,10 @@ const HABITS: [Habit; 15] = [
 pub(super) fn daily_life(world: &mut World) {
     for habit in &HABITS {
         let mut draw = world.draw(habit.entity);
-        let places = draw.choose(habit.merchants, habit.places);
+        let chosen = draw.choose(habit.merchants, habit.merchant_count);
         for day in world.start..=world.today {
             if draw.permille(habit.chances[weekday(day)]) {
-                let merchant = **draw.favour(&places);
+                let merchant = **draw.pick_favorite(&chosen);
                 buy(world, &mut draw, habit, &merchant, day);
             }
         }
@@ -178,7 +178,7 @@ pub(super) fn daily_life(world: &mut World) {
     just_now(world);
     transit(world);
     parking(world);
-    spaced(world);
+    occasional_visits(world);
 }
 
 fn buy(world: &mut World, draw: &mut Draw, habit: &Habit, merchant: &Merchant, on: Day) {
@@ -241,7 +241,7 @@ fn parking(world: &mut World) {
 }
 
 /// Visits some weeks apart, which look monthly and are not.
-fn spaced(world: &mut World) {
+fn occasional_visits(world: &mut World) {
     let vet = merchant(
         "Elm Street Vet",
         "ELM STREET VETERINAR",

@@ -63,7 +63,7 @@ impl Household {
     /// Simulates the two years that end on the day of `as_of`.
     pub fn new(seed: u64, as_of: Timestamp) -> Household {
         let mut world = World::new(seed, as_of);
-        write(&mut world);
+        generate(&mut world);
         world
             .book
             .sort_by(|a, b| (a.account, a.posted_on, &a.id).cmp(&(b.account, b.posted_on, &b.id)));
@@ -121,7 +121,7 @@ impl Household {
 
 /// Generates all transactions. Order matters: card payments come after the purchases, sweeps after the bills,
 /// interest last, because each depends on the balances before it.
-fn write(world: &mut World) {
+fn generate(world: &mut World) {
     world.portfolio = portfolio::Portfolio::new(world.seed, world.start, world.today);
     world.college_closed_on = world.start + world.draw("account/college/end").between(200, 260);
     world.open(Account::HighYield, 8_750_00);

@@ -5,7 +5,7 @@ use base::draft::{AccountDraft, AccountKind, BalanceDraft, Source, Statement, Tr
 use base::{Currency, Date, Money, Timestamp, date_from_days};
 
 use super::calendar::day_of;
-use super::draw::{Draw, spell};
+use super::draw::{Draw, encode};
 use super::merchants::{CAFES, FUEL_STATIONS, GROCERS, HOME, LEISURE, LUNCHES, MARKETPLACES};
 use super::merchants::{Merchant, RESTAURANTS, Shape, category};
 use super::places::{TOWNS, Town};
@@ -23,7 +23,7 @@ const BANKS: [&str; 2] = ["Harborside Credit Union", "First Prairie Bank"];
 const ROWS_PER_YEAR: i64 = 1_250;
 
 /// A merchant with its descriptor prepared for many rows.
-struct Ready {
+struct PreparedMerchant {
     name: &'static str,
     before: String,
     /// The number of random digits between the two parts of the descriptor.
@@ -37,7 +37,7 @@ struct Ready {
 /// of a busy person, over at least a year. The same seed and index give the same rows.
 pub fn load(seed: u64, user_index: u64, transactions: usize, as_of: Timestamp) -> Vec<Statement> {
     let mut draw = Draw::new(seed, user_index, "load");
-    let merchants = ready_merchants(draw.pick(&TOWNS));
+    let merchants = prepared_merchants(draw.pick(&TOWNS));
     let count = transactions as i64;
     let days = (count * 365 / ROWS_PER_YEAR).max(365);
     let first = day_of(as_of) - days + 1;
@@ -56,7 +56,7 @@ pub fn load(seed: u64, user_index: u64, transactions: usize, as_of: Timestamp) -
     statements(&mut draw, accounts, as_of)
 }
 
-fn row(draw: &mut Draw, merchants: &[Ready], bits: u64, on: Date) -> TransactionDraft {
+fn row(draw: &mut Draw, merchants: &[PreparedMerchant], bits: u64, on: Date) -> TransactionDraft {
     let merchant = &merchants[(bits & 0xffff) as usize % merchants.len()];
     let spread = (bits >> 16 & 0xffff) as i64;
     let minor = match merchant.income {
@@ -64,12 +64,12 @@ fn row(draw: &mut Draw, merchants: &[Ready], bits: u64, on: Date) -> Transaction
         false => -(2_00 + spread % 70_00),
     };
     let mut id = String::with_capacity(24);
-    spell(draw.word(), &mut id);
-    spell(draw.word(), &mut id);
+    encode(draw.word(), &mut id);
+    encode(draw.word(), &mut id);
     let mut description = String::with_capacity(merchant.before.len() + merchant.after.len() + 8);
     description.push_str(&merchant.before);
-    for place in 0..merchant.digits {
-        description.push(char::from(b'0' + (bits >> (32 + 4 * place) & 7) as u8));
+    for index in 0..merchant.digits {
+        description.push(char::from(b'0' + (bits >> (32 + 4 * index) & 7) as u8));
     }
     description.push_str(&merchant.after);
     TransactionDraft {
@@ -86,10 +86,10 @@ fn row(draw: &mut Draw, merchants: &[Ready], bits: u64, on: Date) -> Transaction
     }
 }
 
-fn ready_merchants(town: &Town) -> Vec<Ready> {
+fn prepared_merchants(town: &Town) -> Vec<PreparedMerchant> {
     let tables: [&[Merchant]; 8] =
         [&GROCERS, &CAFES, &LUNCHES, &RESTAURANTS, &FUEL_STATIONS, &MARKETPLACES, &HOME, &LEISURE];
-    let ready = |merchant: &Merchant| Ready {
+    let prepare = |merchant: &Merchant| PreparedMerchant {
         name: merchant.name,
         before: match merchant.shape {
             Shape::Square => format!("SQ *{}", merchant.core),
@@ -102,7 +102,7 @@ fn ready_merchants(town: &Town) -> Vec<Ready> {
         category: category(merchant.category),
         income: false,
     };
-    let pay = Ready {
+    let pay = PreparedMerchant {
         name: "Harbor Design Studio",
         before: "HARBOR DESIGN STUD DIRECT DEP ".to_owned(),
         digits: 6,
@@ -110,7 +110,7 @@ fn ready_merchants(town: &Town) -> Vec<Ready> {
         category: category("INCOME_SALARY"),
         income: true,
     };
-    tables.into_iter().flatten().map(ready).chain([pay]).collect()
+    tables.into_iter().flatten().map(prepare).chain([pay]).collect()
 }
 
 /// The account for a random number below 64, by the shares in `ACCOUNTS`.
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_gets_exactly_the_rows_asked_for_in_order_and_with_ids_of_their_own() {
+    fn a_user_gets_the_requested_number_of_sorted_rows_with_unique_ids() {
         for count in [0, 1, 63, 10_000] {
             let statements = rows(1, 7, count);
             let accounts: Vec<_> = statements.iter().flat_map(|it| &it.accounts).collect();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_user_is_the_same_and_another_is_another() {
+    fn rows_depend_on_the_seed_and_the_user_alone() {
         assert_eq!(format!("{:?}", rows(1, 7, 500)), format!("{:?}", rows(1, 7, 500)));
         assert_ne!(format!("{:?}", rows(1, 7, 500)), format!("{:?}", rows(1, 8, 500)));
         assert_ne!(format!("{:?}", rows(1, 7, 500)), format!("{:?}", rows(2, 7, 500)));

@@ -31,7 +31,7 @@ pub(super) struct Merchant {
 
 /// The category of a code. Only codes written in this crate are passed, and a test parses all of them.
 pub(super) fn category(code: &str) -> Category {
-    Category::parse(code).expect("the tables name known categories")
+    Category::parse(code).expect("the tables contain only known categories")
 }
 
 pub(super) const fn merchant(
@@ -173,7 +173,7 @@ pub(super) const LAUNDRY: [Merchant; 1] =
 pub(super) const PARKING: [Merchant; 1] =
     [merchant("ParkMobile", "PARKMOBILE", Online, "TRANSPORTATION_PARKING")];
 
-/// Subscriptions to choose from, with their price range; others have functions of their own.
+/// Subscriptions to choose from, with their price range. Special ones are in `subscriptions.rs`.
 pub(super) const SUBSCRIPTIONS: [(Merchant, [i64; 2]); 9] = [
     (merchant("Netflix", "NETFLIX.COM", Online, "ENTERTAINMENT_TV_AND_MOVIES"), [15_49, 17_99]),
     (merchant("Spotify", "SPOTIFY USA", Online, "ENTERTAINMENT_MUSIC_AND_AUDIO"), [10_99, 16_99]),
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_merchant_has_a_category_of_the_table_and_a_name_of_its_own() {
+    fn every_merchant_has_a_known_category_and_a_unique_name() {
         let tables: [&[Merchant]; 16] = [
             &GROCERS,
             &CAFES,
@@ -256,7 +256,7 @@ mod tests {
         let mut names = std::collections::BTreeSet::new();
         for merchant in tables.into_iter().flatten() {
             assert_eq!(category(merchant.category).detailed(), merchant.category);
-            assert!(names.insert(merchant.name), "{} twice", merchant.name);
+            assert!(names.insert(merchant.name), "{} appears twice", merchant.name);
         }
     }
 }

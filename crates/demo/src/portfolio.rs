@@ -14,7 +14,7 @@ pub(super) struct Security {
     pub(super) class: AssetClass,
     /// Today's price in ten-thousandths of a dollar.
     price: i64,
-    /// How far a day moves the price at most, in millionths.
+    /// The largest change of the price in a day, in millionths.
     swing: i64,
     /// The quarterly dividend in millionths of the value.
     pub(super) dividend: i64,
@@ -87,7 +87,7 @@ pub(super) struct Lot {
     pub(super) security: usize,
     pub(super) on: Day,
     pub(super) quantity: Fixed9,
-    /// What it cost; none when the shares came from elsewhere and nobody said.
+    /// The total cost; none if the shares were transferred in and their cost is unknown.
     pub(super) cost_minor: Option<i64>,
 }
 
@@ -101,7 +101,7 @@ pub(super) struct Position {
 #[derive(Default)]
 pub(super) struct Portfolio {
     pub(super) lots: Vec<Lot>,
-    /// By security, then by day since the one before the first.
+    /// Prices by security, then by day, beginning with the day before the first.
     prices: Vec<Vec<i64>>,
     first: Day,
 }
@@ -119,7 +119,7 @@ impl Portfolio {
         portfolio
     }
 
-    /// What was there before the two years began.
+    /// Adds the lots that existed before the two years.
     fn open(&mut self, seed: u64) {
         let mut draw = Draw::new(seed, 0, "portfolio/opening");
         let lots = [
@@ -142,13 +142,13 @@ impl Portfolio {
         }
     }
 
-    /// In ten-thousandths; before the first day and after the last the nearest one counts.
+    /// The price in ten-thousandths of a dollar. Before the first day and after the last it is the nearest one.
     pub(super) fn price(&self, security: usize, day: Day) -> i64 {
         let path = &self.prices[security];
         path[((day - self.first).max(0) as usize).min(path.len() - 1)]
     }
 
-    /// Units for an amount, in thousandths of a unit as the firm keeps them; answers the cost.
+    /// Buys units for an amount, rounded to thousandths like the broker does. Returns the cost.
     pub(super) fn buy(&mut self, account: Account, security: usize, on: Day, minor: i64) -> i64 {
         let price = self.price(security, on);
         let thousandths = i128::from(minor) * 100_000 / i128::from(price);
@@ -158,7 +158,7 @@ impl Portfolio {
         cost
     }
 
-    /// Retirement money goes into its funds on arrival, four fifths and one fifth.
+    /// Invests a retirement contribution: four fifths in one fund, one fifth in the other.
     pub(super) fn contribute(&mut self, on: Day, minor: i64) {
         self.buy(Account::Retirement, FXAIX, on, minor * 4 / 5);
         self.buy(Account::Retirement, STABLE, on, minor - minor * 4 / 5);
@@ -182,7 +182,7 @@ impl Portfolio {
     }
 }
 
-/// Exact to the cent, as the firm itself rounds.
+/// The value of a quantity, rounded to the cent like the broker does.
 pub(super) fn value(quantity: Fixed9, price: i64) -> i64 {
     quantity.times_price(fixed_price(price), 2).unwrap_or(0)
 }
@@ -191,7 +191,7 @@ pub(super) fn fixed_price(ten_thousandths: i64) -> Fixed9 {
     Fixed9::from_billionths(i128::from(ten_thousandths) * 100_000)
 }
 
-/// Walks back from today's price, so that the present looks right and the past is noise.
+/// Generates prices backward from today's, so that today's price is realistic.
 fn price_path(draw: &mut Draw, security: &Security, first: Day, today: Day) -> Vec<i64> {
     let mut price = security.price * draw.between(960, 1040) / 1000;
     if security.swing == 0 {

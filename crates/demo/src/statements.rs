@@ -41,7 +41,7 @@ pub(super) fn empty(world: &World, bank: Bank, as_of: Timestamp) -> Statement {
 }
 
 /// The draft of an account without balances and transactions.
-pub(super) fn shell(world: &World, account: Account) -> AccountDraft {
+pub(super) fn bare_account(world: &World, account: Account) -> AccountDraft {
     let (facts, identity) = (account.facts(), world.identity(account));
     let closed = account == Account::College && world.college_closed_on <= world.today;
     let rate = facts.rate.map(|it| Fixed9::from_billionths(i128::from(it) * 10_000_000));
@@ -69,7 +69,7 @@ fn account(world: &World, account: Account, hints: bool) -> AccountDraft {
         past_balances: past_balances(world, account),
         transactions,
         holdings: account.is_invested().then(|| holdings(world, account)),
-        ..shell(world, account)
+        ..bare_account(world, account)
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn subscriptions(world: &mut World) {
         }
         let entity = entity.as_str();
         let plan = Plan { entity, merchant, account, price, cadence, from, until, rises };
-        fulfil(world, plan);
+        add_charges(world, plan);
     }
     apple(world);
     meal_kit(world);
@@ -55,14 +55,14 @@ fn trial(world: &mut World, merchant: &Merchant, account: Account, on: Day) {
     world.add(entry.tag("trial"));
 }
 
-/// Two contracts under one merchant name, which only the amount tells apart.
+/// Two contracts under one merchant name, which differ only in the amount.
 fn apple(world: &mut World) {
     for (entity, merchant, price) in APPLE {
         let mut draw = world.draw(entity);
         let account = Account::Freedom;
         let (from, until) = (world.start + draw.between(0, 27), world.today);
         let (cadence, rises) = (Cadence::Monthly, price > 5_00);
-        fulfil(world, Plan { entity, merchant, account, price, cadence, from, until, rises });
+        add_charges(world, Plan { entity, merchant, account, price, cadence, from, until, rises });
     }
 }
 
@@ -103,11 +103,11 @@ fn memberships(world: &mut World) {
             _ => world.start + draw.between(3, span),
         };
         let (account, until) = (*draw.pick(&[Account::Gold, Account::Freedom]), world.today);
-        fulfil(world, Plan { entity, merchant, account, price, cadence, from, until, rises });
+        add_charges(world, Plan { entity, merchant, account, price, cadence, from, until, rises });
     }
 }
 
-fn fulfil(world: &mut World, plan: Plan<'_>) {
+fn add_charges(world: &mut World, plan: Plan<'_>) {
     let mut draw = world.draw(&format!("{}/rows", plan.entity));
     let span = plan.until - plan.from;
     let rise_on = plan.from + span * draw.between(25, 80) / 100;

@@ -27,7 +27,7 @@ fn id(draft: &TransactionDraft) -> &str {
     draft.external_id.as_deref().unwrap()
 }
 
-/// The amount with the sign that the printed balance of the account has.
+/// The amount with the sign of the balance that the bank shows for the account.
 fn printed(account: &AccountDraft, minor: i64) -> i64 {
     if account.kind.is_debt() { -minor } else { minor }
 }
@@ -58,10 +58,10 @@ fn hints_cover_about_85_percent_and_can_be_left_out() {
     let statements = household(3).without_hints().statements();
     let bare = transactions(&statements);
     assert!(bare.iter().all(|it| it.category.is_none() && it.counterparty.is_none()));
-    let words = |rows: &[&TransactionDraft]| -> Vec<String> {
+    let descriptions = |rows: &[&TransactionDraft]| -> Vec<String> {
         rows.iter().map(|it| it.description.clone()).collect()
     };
-    assert_eq!(words(&rows), words(&bare));
+    assert_eq!(descriptions(&rows), descriptions(&bare));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn the_truth_can_be_written_as_lines_of_json() {
 }
 
 #[test]
-fn life_has_all_its_parts() {
+fn every_kind_of_event_occurs() {
     for seed in 1..=6 {
         let household = household(seed);
         let truth = household.truth();
@@ -128,7 +128,7 @@ fn life_has_all_its_parts() {
 }
 
 #[test]
-fn banks_write_in_more_than_a_dozen_ways() {
+fn descriptions_use_the_formats_of_many_banks() {
     let statements = [household(1).statements(), household(5).statements()].concat();
     let templates = [
         "POS DEBIT ",
@@ -159,12 +159,12 @@ fn banks_write_in_more_than_a_dozen_ways() {
     ];
     for template in templates {
         let used = transactions(&statements).iter().any(|it| it.description.contains(template));
-        assert!(used, "nobody writes {template}");
+        assert!(used, "no description contains {template}");
     }
 }
 
 #[test]
-fn a_bill_was_missed_lately_and_a_subscription_ended_long_ago() {
+fn a_bill_was_missed_recently_and_a_subscription_ended_long_ago() {
     let household = household(9);
     let statements = household.statements();
     let days: BTreeMap<&str, i64> = transactions(&statements)
@@ -236,7 +236,7 @@ fn the_accounts_are_of_every_kind_and_one_is_closed() {
 }
 
 #[test]
-fn invested_accounts_are_worth_what_they_hold() {
+fn the_balance_of_an_investment_account_is_the_value_of_its_holdings() {
     let statements = household(6).statements();
     for account in accounts(&statements) {
         let Some(holdings) = &account.holdings else { continue };
@@ -275,8 +275,8 @@ fn check_balances(household: &Household) -> Result<(), TestCaseError> {
         }
         // A card balance may be positive after a refund; a deposit account must not be overdrawn.
         let lowest = account.past_balances.iter().map(|it| it.current_minor).min();
-        let runs_dry = account.kind == AccountKind::Depository && lowest < Some(0);
-        prop_assert!(!runs_dry, "{} falls to {:?}", account.name, lowest);
+        let is_overdrawn = account.kind == AccountKind::Depository && lowest < Some(0);
+        prop_assert!(!is_overdrawn, "{} falls to {:?}", account.name, lowest);
         prop_assert!(account.balance.unwrap().limit_minor.is_none_or(|it| current < it));
     }
     prop_assert!(explained_by_gap > 5);
@@ -288,7 +288,7 @@ fn check_truth(household: &Household) -> Result<(), TestCaseError> {
     let mut rows: BTreeMap<&str, (&AccountDraft, &TransactionDraft)> = BTreeMap::new();
     for account in accounts(&statements) {
         for row in &account.transactions {
-            prop_assert!(rows.insert(id(row), (account, row)).is_none(), "an id twice");
+            prop_assert!(rows.insert(id(row), (account, row)).is_none(), "an id occurs twice");
         }
     }
     prop_assert!((3_000..5_000).contains(&rows.len()), "{} rows", rows.len());
@@ -307,7 +307,9 @@ fn check_truth(household: &Household) -> Result<(), TestCaseError> {
     }
     prop_assert!(pairs.len() > 150);
     for legs in pairs.values() {
-        let [one, two] = legs[..] else { return Err(TestCaseError::fail("a leg alone")) };
+        let [one, two] = legs[..] else {
+            return Err(TestCaseError::fail("a pair does not have two legs"));
+        };
         let ((one, first), (two, second)) = (rows[one], rows[two]);
         prop_assert_ne!(&one.external_id, &two.external_id);
         let sum = first.amount.minor() + second.amount.minor();
@@ -340,7 +342,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn any_household_on_any_day_keeps_its_books(seed: u64, day in 15_000_i64..30_000) {
+    fn any_household_is_consistent_on_any_day(seed: u64, day in 15_000_i64..30_000) {
         let as_of = Timestamp::from_second(day * 86_400 + 40_000).unwrap();
         let household = Household::new(seed, as_of);
         check_balances(&household)?;

@@ -20,7 +20,7 @@ pub(super) fn plans(world: &mut World) {
     let mut draw = world.draw("transfer/small-savings");
     for slot in monthly(20, world.start, world.today) {
         let words = same_bank(world, &mut draw, Account::Checking, Account::Savings, slot);
-        let legs = plan(Account::Checking, Account::Savings, 150_00, slot, slot);
+        let legs = transfer_between(Account::Checking, Account::Savings, 150_00, slot, slot);
         let stream = Some(("transfer/small-savings", Cadence::Monthly));
         let categories = SAVINGS;
         world.transfer(&mut draw, Transfer { words, categories, kind: "savings", stream, ..legs });
@@ -31,7 +31,8 @@ pub(super) fn plans(world: &mut World) {
         let leaves_on = business_day_on_or_after(slot);
         let arrives_on = business_day_on_or_after(leaves_on + 1);
         let words = ally_to_chase(world);
-        let legs = plan(Account::Spending, Account::Checking, share, leaves_on, arrives_on);
+        let legs =
+            transfer_between(Account::Spending, Account::Checking, share, leaves_on, arrives_on);
         let stream = Some(("transfer/household", Cadence::Monthly));
         world.transfer(&mut draw, Transfer { words, stream, ..legs });
     }
@@ -41,7 +42,7 @@ pub(super) fn plans(world: &mut World) {
             format!("Internet transfer to Surprise Fund XXXXXX{}", world.mask(Account::Gifts)),
             format!("Internet transfer from Spending XXXXXX{}", world.mask(Account::Spending)),
         );
-        let legs = plan(Account::Spending, Account::Gifts, 60_00, slot, slot);
+        let legs = transfer_between(Account::Spending, Account::Gifts, 60_00, slot, slot);
         let stream = Some(("transfer/gifts", Cadence::Monthly));
         let categories = SAVINGS;
         world.transfer(&mut draw, Transfer { words, categories, kind: "savings", stream, ..legs });
@@ -58,14 +59,15 @@ fn emergency_plan(world: &mut World) {
         let leaves_on = business_day_on_or_after(payday + 1);
         let arrives_on = business_day_on_or_after(leaves_on + draw.between(0, 2));
         let words = to_high_yield(world);
-        let legs = plan(Account::Checking, Account::HighYield, minor, leaves_on, arrives_on);
+        let legs =
+            transfer_between(Account::Checking, Account::HighYield, minor, leaves_on, arrives_on);
         let stream = Some(("transfer/emergency", Cadence::Biweekly));
         let categories = SAVINGS;
         world.transfer(&mut draw, Transfer { words, categories, kind: "savings", stream, ..legs });
     }
 }
 
-/// Two equal transfers to one broker on one day, which only the account numbers tell apart.
+/// Two equal transfers to one broker on one day, which differ only in the account number.
 pub(super) fn investing(world: &mut World) {
     let mut draw = world.draw("transfer/investing");
     let minor = draw.between(5, 7) * 50_00;
@@ -79,7 +81,7 @@ pub(super) fn investing(world: &mut World) {
                 ach(Account::Checking, "FID BKG SVC LLC", "MONEYLINE", "PPD"),
                 format!("Electronic Funds Transfer Received {} (Cash)", world.mask(to)),
             );
-            let legs = plan(Account::Checking, to, minor, leaves_on, arrives_on);
+            let legs = transfer_between(Account::Checking, to, minor, leaves_on, arrives_on);
             let stream = Some((stream, Cadence::Monthly));
             let (categories, kind) = (TO_INVEST, "investment_contribution");
             world.transfer(&mut draw, Transfer { words, categories, kind, stream, ..legs });
@@ -107,7 +109,7 @@ pub(super) fn car_loan(world: &mut World) {
             "PAYMENT RECEIVED - THANK YOU".to_owned(),
         );
         let arrives_on = on + draw.between(0, 1);
-        let legs = plan(Account::Checking, Account::CarLoan, payment, on, arrives_on);
+        let legs = transfer_between(Account::Checking, Account::CarLoan, payment, on, arrives_on);
         let categories = ("LOAN_PAYMENTS_CAR_PAYMENT", "LOAN_PAYMENTS_CAR_PAYMENT");
         let stream = Some(("loan/car", Cadence::Monthly));
         let kind = "loan_payment";
@@ -122,7 +124,7 @@ pub(super) fn exceptions(world: &mut World) {
     let mut draw = world.draw("transfer/shock");
     let on = business_day_on_or_after(shock_day(world) + 3);
     let words = same_bank(world, &mut draw, Account::Savings, Account::Checking, on);
-    let legs = plan(Account::Savings, Account::Checking, 1_200_00, on, on);
+    let legs = transfer_between(Account::Savings, Account::Checking, 1_200_00, on, on);
     let (categories, kind) = (SAVINGS, "savings");
     world.transfer(&mut draw, Transfer { words, categories, kind, ..legs });
 
@@ -136,7 +138,7 @@ pub(super) fn exceptions(world: &mut World) {
     world.open(Account::College, draw.between(380_00, 640_00));
     let left = world.balance(Account::College, world.today);
     let words = same_bank(world, &mut draw, Account::College, Account::Checking, on);
-    let legs = plan(Account::College, Account::Checking, left, on, on);
+    let legs = transfer_between(Account::College, Account::Checking, left, on, on);
     world.transfer(&mut draw, Transfer { words, ..legs });
 }
 
@@ -149,7 +151,8 @@ pub(super) fn pull_from_savings(world: &mut World, draw: &mut Draw, on: Day, min
         format!("ACH Withdrawal Ally Bank ...{}", world.mask(Account::Spending)),
         ach(Account::Spending, "AMEX PERSONAL SA", "TRANSFER", "PPD"),
     );
-    let legs = plan(Account::HighYield, Account::Spending, minor, leaves_on, arrives_on);
+    let legs =
+        transfer_between(Account::HighYield, Account::Spending, minor, leaves_on, arrives_on);
     let (categories, kind) = (SAVINGS, "savings");
     world.transfer(draw, Transfer { words, categories, kind, ..legs });
 }
@@ -180,7 +183,7 @@ fn sweep(world: &mut World, from: Account, to: Account, (floor, typical, day): (
         daily.iter_mut().skip(at).for_each(|balance| *balance -= minor);
         let words =
             if to == Account::HighYield { to_high_yield(world) } else { ally_to_chase(world) };
-        let legs = plan(from, to, minor, leaves_on, arrives_on);
+        let legs = transfer_between(from, to, minor, leaves_on, arrives_on);
         let savings = to == Account::HighYield;
         let categories = if savings { SAVINGS } else { (OUT, IN) };
         let kind = if savings { "savings" } else { "transfer" };
@@ -188,7 +191,7 @@ fn sweep(world: &mut World, from: Account, to: Account, (floor, typical, day): (
     }
 }
 
-fn plan(
+fn transfer_between(
     from: Account,
     to: Account,
     minor: i64,

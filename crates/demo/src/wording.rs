@@ -20,7 +20,7 @@ pub(super) fn purchase(
     on: Day,
 ) -> String {
     let name = merchant_part(draw, merchant, on);
-    let (city, state) = place(draw, town, merchant);
+    let (city, state) = city_and_state(draw, town, merchant);
     match account {
         Account::Checking | Account::College => debit(draw, &name, &city, state, on),
         Account::Spending if draw.permille(500) => {
@@ -81,7 +81,7 @@ fn merchant_part(draw: &mut Draw, merchant: &Merchant, on: Day) -> String {
 }
 
 /// The place on the descriptor; online merchants have a phone number in place of a city.
-fn place(draw: &mut Draw, town: &Town, merchant: &Merchant) -> (String, &'static str) {
+fn city_and_state(draw: &mut Draw, town: &Town, merchant: &Merchant) -> (String, &'static str) {
     match merchant.shape {
         Shape::Online => (service_number(merchant.core), "CA"),
         Shape::Paypal => ("402-935-7733".to_owned(), "CA"),

@@ -143,7 +143,7 @@ impl World {
         ];
         for (account, on, minor, words, code, side) in legs {
             let mut entry = Entry::posted(draw, account, on, minor, words);
-            entry = entry.by(to_name(from, to, side), code);
+            entry = entry.by(other_bank_name(from, to, side), code);
             if let Some((stream, cadence)) = transfer.stream {
                 entry = entry.stream(&format!("{stream}/{side}"), cadence);
             }
@@ -186,7 +186,7 @@ impl World {
     }
 }
 
-/// Each leg carries the name of the other side's bank.
-fn to_name(from: Account, to: Account, side: &str) -> &'static str {
+/// The name of the other leg's bank, which each leg carries as its merchant.
+fn other_bank_name(from: Account, to: Account, side: &str) -> &'static str {
     if side == "out" { to.facts().bank.name() } else { from.facts().bank.name() }
 }

@@ -1,4 +1,4 @@
-//! Databases for tests: a file of their own on SQLite, a clone of a migrated template on PostgreSQL.
+//! Databases for tests: each has its own file on SQLite, or its own clone of a migrated template on PostgreSQL.
 
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,9 +9,10 @@ use service::schema::MIGRATIONS;
 use tempfile::TempDir;
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
-/// The server that tests are to use; without it they run on SQLite.
+/// The URL of the PostgreSQL server that tests use. Without it they run on SQLite.
 const SERVER: &str = "EVENKEEL_TEST_POSTGRES";
-/// A server takes only so many connections, and each test holds several.
+/// The limit on databases in use at once: a server accepts a limited number of connections, and each test holds
+/// several.
 const DATABASES_MAX: usize = 12;
 static TURNS: Semaphore = Semaphore::const_new(DATABASES_MAX);
 static TEMPLATE: OnceCell<String> = OnceCell::const_new();
@@ -19,7 +20,7 @@ static FILE_TEMPLATE: OnceCell<Vec<u8>> = OnceCell::const_new();
 const FILE_NAME: &str = "evenkeel.db";
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
-/// A database of a test's own, gone when it is dropped.
+/// The database of one test, deleted on drop.
 pub struct Database(Kind);
 
 enum Kind {
@@ -28,7 +29,7 @@ enum Kind {
 }
 
 impl Database {
-    /// Empty, on the engine at hand.
+    /// An empty database, on the engine that the environment selects.
     pub async fn empty() -> Database {
         match server() {
             Some(server) => Database::on_server(server, None).await,
@@ -36,7 +37,7 @@ impl Database {
         }
     }
 
-    /// With the product's schema, on the engine at hand.
+    /// A database with the product's schema, on the engine that the environment selects.
     pub async fn migrated() -> Database {
         let Some(server) = server() else {
             let folder = tempfile::tempdir().unwrap();
@@ -57,7 +58,7 @@ impl Database {
             Some(template) => format!(" template {template}{}", admin.copy_strategy().await),
             None => String::new(),
         };
-        // Left over by a process that had the same number and was killed.
+        // Drops what a killed process with the same id left behind.
         admin.run(&format!("drop database if exists {name} with (force)")).await;
         admin.run(&format!("create database {name}{template}")).await;
         let url = on_same_server(&server, &name);
@@ -71,7 +72,7 @@ impl Database {
         }
     }
 
-    /// Its address, when it is on a server.
+    /// Its URL, if it is on a server.
     pub fn url(&self) -> Option<&str> {
         match &self.0 {
             Kind::File(_) => None,
@@ -79,8 +80,8 @@ impl Database {
         }
     }
 
-    /// Another handle to it, as another process would have. Reads may take much longer than in the product: a machine
-    /// that is busy with other work must not fail a test. Tests of slow reads open the database themselves.
+    /// Opens another handle, as another process would. Reads may take much longer than in the product, so that a busy
+    /// machine does not fail a test. Tests of slow reads open the database themselves.
     pub async fn open(&self) -> Db {
         let target = self.target();
         let limits = ReadLimits { total: Duration::from_secs(120), ..target.read_limits() };
@@ -92,8 +93,8 @@ impl Drop for Database {
     fn drop(&mut self) {
         let Kind::Server { server, name, .. } = &self.0 else { return };
         let (server, sql) = (server.clone(), format!("drop database {name} with (force)"));
-        // The test's own runtime may be on its way out, so this takes one of its own. Nobody waits for it: deleting
-        // takes the server its time, and a database left behind harms nobody.
+        // The test's runtime may be shutting down, so this has its own. Nothing waits for it: deleting takes time, and
+        // a database left behind does no harm.
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.map(|it| it.block_on(async { Admin::connect(&server).await.run(&sql).await }))
@@ -101,18 +102,21 @@ impl Drop for Database {
     }
 }
 
-/// A fresh empty database on the PostgreSQL server that tests are to use, if there is one.
+/// A new empty database on the PostgreSQL server that tests use, if there is one.
 pub async fn postgres_database() -> Option<Database> {
     Some(Database::on_server(server()?, None).await)
 }
 
-#[expect(clippy::disallowed_methods, reason = "where the tests' server is comes from outside")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the URL of the test server comes from the environment"
+)]
 fn server() -> Option<String> {
     std::env::var(SERVER).ok()
 }
 
-/// A connection that creates and drops databases. The product's own connections stop a statement after some seconds,
-/// and a server that is busy takes longer than that to copy a template.
+/// A connection that creates and drops databases. The product's connections stop a statement after some seconds, and a
+/// busy server takes longer than that to copy a template.
 struct Admin(tokio_postgres::Client);
 
 impl Admin {
@@ -124,8 +128,8 @@ impl Admin {
         Admin(client)
     }
 
-    /// How the server is to copy a template. Copying its files takes half as long as writing its pages to the log,
-    /// which is what servers since PostgreSQL 15 do unless they are told otherwise; older ones know no other way.
+    /// The option for copying a template. Copying its files takes half as long as writing its pages to the log, which
+    /// is the default since PostgreSQL 15. Older servers always copy files and do not know the option.
     async fn copy_strategy(&self) -> &'static str {
         let sql = "select current_setting('server_version_num')::int";
         let version: i32 = self.0.query_one(sql, &[]).await.unwrap().get(0);
@@ -144,13 +148,13 @@ fn on_same_server(url: &str, database: &str) -> String {
     format!("{server}/{database}{mark}{options}")
 }
 
-/// The bytes of a SQLite database with the schema, made once in a process and written to a file for every test.
+/// The bytes of a SQLite database with the schema, created once per process and written to a file for every test.
 async fn make_file_template() -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(FILE_NAME);
     let db = Db::open(&Target::sqlite(&path)).await.unwrap();
     db.migrate(MIGRATIONS).await.unwrap();
-    // Changes lie in a file of their own until they are moved into the database's.
+    // Moves the changes from the write-ahead log into the database file.
     let connection = rusqlite::Connection::open(&path).unwrap();
     let is_busy: bool =
         connection.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0)).unwrap();
@@ -158,8 +162,8 @@ async fn make_file_template() -> Vec<u8> {
     std::fs::read(&path).unwrap()
 }
 
-/// A database with the schema, made once and cloned for every test. Other processes may want the same one: the lock is
-/// theirs once this connection ends.
+/// A database with the schema, created once and cloned for every test. The lock keeps other processes from creating it
+/// too; it is released when this connection ends.
 async fn make_template(server: &str) -> String {
     let name = format!("evenkeel_template_{:x}", digest(MIGRATIONS));
     let admin = Admin::connect(server).await;
@@ -168,14 +172,14 @@ async fn make_template(server: &str) -> String {
     if admin.0.query_opt(find, &[&name]).await.unwrap().is_some() {
         return name;
     }
-    // Under another name until it is complete, so that the name means a whole one.
+    // It has another name until it is complete, so that a database with the final name is always complete.
     let unfinished = format!("{name}_unfinished");
     admin.run(&format!("drop database if exists {unfinished} with (force)")).await;
     admin.run(&format!("create database {unfinished}")).await;
     let target = Target::postgres(&on_same_server(server, &unfinished)).unwrap();
     let db = Db::open(&target).await.unwrap();
     db.migrate(MIGRATIONS).await.unwrap();
-    // The server waits a while for our connection to be gone before it renames.
+    // The server waits for a while until this connection has closed before it renames.
     drop(db);
     admin.run(&format!("alter database {unfinished} rename to {name}")).await;
     name

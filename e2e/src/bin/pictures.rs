@@ -1,33 +1,33 @@
-//! Takes a picture of every page, on a desk and on a phone, by day and by night, for people to look at.
+//! Takes screenshots of every page, on desktop and phone, in light and dark colors, for visual review.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use e2e::look::{self, Look};
+use e2e::viewport::{self, Viewport};
 use e2e::{Browser, Program, pages, scenes};
 
-/// The width of the phone most people hold, where the checks take the narrowest.
+/// The width of a common phone. The checks use a narrower one.
 const PHONE_WIDTH: u32 = 390;
-/// The reference goes on for ever; its beginning will do.
-const HIGHEST: u32 = 6_000;
+/// The height limit: of very long pages, such as the API reference, only the beginning is taken.
+const HEIGHT_MAX: u32 = 6_000;
 
 fn main() -> io::Result<()> {
     let Some(folder) = std::env::args_os().nth(1).map(PathBuf::from) else {
         return Err(io::Error::other("usage: cargo run -p e2e --bin pictures -- FOLDER"));
     };
     fs::create_dir_all(&folder)?;
-    // Its rarely seen pages first: a fault there shows soonest.
+    // Rarely seen pages come first, so that a failure there shows early.
     let mut done = Ok(());
     scenes::each(|name, browser| {
-        let taken = take(browser, &folder, name);
-        done = std::mem::replace(&mut done, Ok(())).and(taken);
+        let result = take(browser, &folder, name);
+        done = std::mem::replace(&mut done, Ok(())).and(result);
     });
     done?;
     let program = Program::demo();
     let browser = Browser::start(program.origin());
-    take_all(&browser, &folder, &pages::walk(&browser, &pages::OPEN))?;
+    take_all(&browser, &folder, &pages::walk(&browser, &pages::PUBLIC))?;
     browser.sign_in(&program);
-    take_all(&browser, &folder, &pages::walk(&browser, &pages::OWN))
+    take_all(&browser, &folder, &pages::walk(&browser, &pages::SIGNED_IN))
 }
 
 fn take_all(browser: &Browser, folder: &Path, paths: &[String]) -> io::Result<()> {
@@ -39,19 +39,19 @@ fn take_all(browser: &Browser, folder: &Path, paths: &[String]) -> io::Result<()
     Ok(())
 }
 
-/// The page that is open, in each look.
+/// Takes the open page in each viewport.
 fn take(browser: &Browser, folder: &Path, name: &str) -> io::Result<()> {
-    for look in look::ALL {
-        let width = if look.is_phone() { PHONE_WIDTH } else { look.width };
-        let look = Look { width, ..look };
-        browser.look(look);
-        // As high as the page, so that what is fixed to the bottom is there.
-        let height = browser.height().clamp(look.height, HIGHEST);
-        browser.look(Look { height, ..look });
-        let file = folder.join(format!("{name}.{}.png", look.name));
+    for viewport in viewport::ALL {
+        let width = if viewport.is_phone() { PHONE_WIDTH } else { viewport.width };
+        let viewport = Viewport { width, ..viewport };
+        browser.set_viewport(viewport);
+        // As high as the page, so that elements fixed to the bottom are at its end.
+        let height = browser.height().clamp(viewport.height, HEIGHT_MAX);
+        browser.set_viewport(Viewport { height, ..viewport });
+        let file = folder.join(format!("{name}.{}.png", viewport.name));
         fs::write(&file, browser.picture())?;
         println!("{}", file.display());
     }
-    browser.look(look::DESK);
+    browser.set_viewport(viewport::DESKTOP);
     Ok(())
 }

@@ -1,25 +1,25 @@
-//! From a program's proposal to the person's word and what comes of it, in the browser.
+//! Approvals in the browser: from a program's proposal to the decision and its result.
 
 use e2e::{Browser, Program};
 use serde_json::{Value, json};
 
 const PROPOSE: [(&str, &str); 1] = [("Content-Type", "application/json")];
 
-struct Desk {
+struct Fixture {
     program: Program,
     browser: Browser,
     account: String,
 }
 
-impl Desk {
-    fn new() -> Desk {
+impl Fixture {
+    fn new() -> Fixture {
         let program = Program::demo();
         let browser = Browser::start(program.origin());
         browser.with_passkey_device();
         browser.sign_in(&program);
         let accounts = program.get("/v1/paper-trading/accounts", program.fact("api_key")).json();
         let account = accounts["data"]["accounts"][0]["id"].as_str().unwrap().to_owned();
-        Desk { program, browser, account }
+        Fixture { program, browser, account }
     }
 
     fn post(&self, path: &str, body: &Value) -> e2e::http::Answer {
@@ -63,9 +63,9 @@ impl Desk {
 }
 
 #[test]
-fn a_program_proposes_the_badge_appears_and_a_passkey_decides() {
-    let desk = Desk::new();
-    let browser = &desk.browser;
+fn a_proposal_updates_the_badge_and_is_approved_with_a_passkey() {
+    let fixture = Fixture::new();
+    let browser = &fixture.browser;
     browser.go("/settings/security");
     browser.fill("Passkey name", "This laptop");
     browser.press("Add passkey");
@@ -75,99 +75,99 @@ fn a_program_proposes_the_badge_appears_and_a_passkey_decides() {
     browser.press("Save settings");
     browser.sees("Approval settings saved");
 
-    // The page is open while the program proposes: the number beside the word follows without a reload.
+    // The count in the navigation updates without a reload when the program proposes.
     browser.go("/goals");
     browser.sees("Approvals 3");
-    let action = desk.buy("2");
+    let action = fixture.buy("2");
     assert_eq!(action["decision_needs"]["passkey"], true);
     browser.sees("Approvals 4");
 
-    desk.open(&action);
+    fixture.open(&action);
     browser.sees("Your passkey is required");
-    browser.keeps_nobody_out();
+    browser.assert_accessible();
     browser.press("Buy 2 AAPL");
     browser.sees("with your passkey. It's done.");
-    browser.keeps_nobody_out();
-    assert_eq!((desk.status(&action).as_str(), desk.shares().as_str()), ("executed", "2"));
+    browser.assert_accessible();
+    assert_eq!((fixture.status(&action).as_str(), fixture.shares().as_str()), ("executed", "2"));
 
-    browser.go(&format!("/paper/{}", desk.account));
+    browser.go(&format!("/paper/{}", fixture.account));
     browser.sees("Bought 2 AAPL");
-    browser.keeps_nobody_out();
+    browser.assert_accessible();
     browser.go("/settings/audit");
     browser.sees("Bought 2 AAPL");
     browser.sees("The audit trail is intact");
-    browser.is_clean();
+    browser.assert_clean();
 }
 
 #[test]
-fn an_open_inbox_follows_and_a_rejection_tells_its_reason() {
-    let desk = Desk::new();
-    let browser = &desk.browser;
+fn an_open_inbox_updates_and_a_rejection_shows_its_reason() {
+    let fixture = Fixture::new();
+    let browser = &fixture.browser;
     browser.go("/approvals");
-    let action = desk.buy("1");
+    let action = fixture.buy("1");
     browser.sees("Buy 1 AAPL");
-    desk.open(&action);
+    fixture.open(&action);
     browser.script("document.querySelector('details').open = true", json!([]));
     browser.fill("Reason", "Not this week");
     browser.press("Reject");
     browser.sees("You rejected this. Nothing was done.");
     browser.sees("Not this week");
-    assert_eq!((desk.status(&action).as_str(), desk.shares().as_str()), ("rejected", "none"));
+    assert_eq!((fixture.status(&action).as_str(), fixture.shares().as_str()), ("rejected", "none"));
 
-    // Opened again, it says how it was decided, and offers no second word.
-    desk.open(&action);
+    // Opened again, the page shows the decision and offers no other.
+    fixture.open(&action);
     browser.sees("You rejected this");
     assert!(!browser.has_button("Buy 1 AAPL"));
-    browser.is_clean();
+    browser.assert_clean();
 }
 
 #[test]
-fn an_open_page_notices_that_its_time_is_over() {
-    let desk = Desk::new();
+fn an_open_page_shows_when_its_action_expires() {
+    let fixture = Fixture::new();
     let body = json!({
         "action_type": "custom",
         "payload": { "title": "Cancel the gym?" },
         "expires_in_seconds": 8,
     });
-    let answer = desk.post("/v1/actions", &body);
+    let answer = fixture.post("/v1/actions", &body);
     assert_eq!(answer.status, 200, "{}", answer.json());
     let action = answer.json()["data"].clone();
-    desk.open(&action);
-    desk.browser.sees("Cancel the gym?");
-    desk.browser.sees("This expired before a decision");
-    assert!(!desk.browser.has_button("Approve"));
-    assert_eq!(desk.status(&action), "expired");
-    desk.browser.is_clean();
+    fixture.open(&action);
+    fixture.browser.sees("Cancel the gym?");
+    fixture.browser.sees("This expired before a decision");
+    assert!(!fixture.browser.has_button("Approve"));
+    assert_eq!(fixture.status(&action), "expired");
+    fixture.browser.assert_clean();
 }
 
 #[test]
-fn what_cannot_be_paid_any_more_fails_and_says_why() {
-    let desk = Desk::new();
-    let browser = &desk.browser;
+fn a_trade_without_enough_cash_fails_with_a_reason() {
+    let fixture = Fixture::new();
+    let browser = &fixture.browser;
     let order = json!({ "symbol": "MSFT", "side": "buy", "notional": 15000 });
-    let (first, second) = (desk.propose(&order), desk.propose(&order));
-    for (action, said) in
+    let (first, second) = (fixture.propose(&order), fixture.propose(&order));
+    for (action, expected) in
         [(&first, "You approved this. It's done."), (&second, "You approved it, but it failed.")]
     {
-        desk.open(action);
+        fixture.open(action);
         browser.press("Buy $15,000.00 of MSFT");
-        browser.sees(said);
+        browser.sees(expected);
     }
     browser.sees("Nothing was done");
     browser.sees("available");
-    browser.keeps_nobody_out();
-    assert_eq!(desk.status(&first), "executed");
-    assert_eq!(desk.status(&second), "failed");
-    browser.is_clean();
+    browser.assert_accessible();
+    assert_eq!(fixture.status(&first), "executed");
+    assert_eq!(fixture.status(&second), "failed");
+    browser.assert_clean();
 }
 
 #[test]
-fn no_script_is_needed_to_decide() {
-    let desk = Desk::new();
-    let action = desk.buy("1");
-    desk.browser.without_script();
-    desk.open(&action);
-    desk.browser.press("Buy 1 AAPL");
-    desk.browser.sees("It's done.");
-    assert_eq!(desk.shares(), "1");
+fn an_action_can_be_approved_without_scripts() {
+    let fixture = Fixture::new();
+    let action = fixture.buy("1");
+    fixture.browser.without_script();
+    fixture.open(&action);
+    fixture.browser.press("Buy 1 AAPL");
+    fixture.browser.sees("It's done.");
+    assert_eq!(fixture.shares(), "1");
 }

@@ -1,6 +1,6 @@
-//! The check itself: it is silent about a sound page, and sees each kind of fault.
+//! Tests of the accessibility audit itself: it accepts a sound page, and finds each kind of fault.
 
-use e2e::{Browser, look};
+use e2e::{Browser, viewport};
 use serde_json::json;
 
 const SOUND: &str = r##"<!doctype html>
@@ -39,7 +39,7 @@ p a { color: #00539f; text-decoration: underline; }
 </body>
 </html>"##;
 
-/// Each makes one thing wrong: the rule that must see it, what is replaced, and by what.
+/// Faults: the rule that must find it, the text to replace, and the replacement.
 const FAULTS: &[(&str, &str, &str)] = &[
     ("language", r#" lang="en""#, ""),
     ("title", "<title>Sound</title>", ""),
@@ -75,7 +75,7 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ("contrast", r#"placeholder="""#, r#"placeholder="you" style="color: #bbb""#),
     ("edge", "border: 1px solid #555", "border: 1px solid #ddd"),
     ("width", ".box { width: 200px; overflow: auto; }", ".box { width: 2000px; }"),
-    // A phone makes its window wider for this one.
+    // A phone widens its window for this page.
     ("width", ".box { width: 200px; overflow: auto; }", ".box { width: 450px; }"),
     ("scroll", r#" tabindex="0""#, r#" tabindex="-1""#),
     ("target", "line-height: 28px; width: 90px", "line-height: 14px; width: 90px"),
@@ -89,27 +89,27 @@ fn audit(browser: &Browser, page: &str) -> Vec<String> {
     let write = "document.open(); document.write(arguments[0]); document.close()";
     browser.script(write, json!([page]));
     browser.keys("\u{e004}");
-    browser.audit(look::PHONE)
+    browser.audit(viewport::PHONE)
 }
 
 #[test]
-fn a_sound_page_is_left_alone_and_every_kind_of_fault_is_seen() {
+fn a_sound_page_passes_and_every_kind_of_fault_is_found() {
     let browser = Browser::start("about:blank");
-    browser.look(look::PHONE);
+    browser.set_viewport(viewport::PHONE);
     assert_eq!(audit(&browser, SOUND), [""; 0]);
-    let mut unseen = Vec::new();
+    let mut not_found = Vec::new();
     for (rule, from, to) in FAULTS {
         assert!(SOUND.contains(from), "{from} is not in the page");
         let found = audit(&browser, &SOUND.replacen(from, to, 1));
         if !found.iter().any(|it| it.starts_with(&format!("{rule}: "))) {
-            unseen.push(format!("{rule}, {from} -> {to}: {found:?}"));
+            not_found.push(format!("{rule}, {from} -> {to}: {found:?}"));
         }
     }
-    assert!(unseen.is_empty(), "not seen:\n{}", unseen.join("\n"));
+    assert!(not_found.is_empty(), "not found:\n{}", not_found.join("\n"));
 }
 
 #[test]
-fn requests_elsewhere_and_errors_of_scripts_are_noticed() {
+fn requests_to_other_origins_and_script_errors_are_detected() {
     let browser = Browser::start("http://localhost:1");
     browser.go("about:blank");
     let picture = "document.body.append(Object.assign(new Image(), {src: arguments[0]}))";
@@ -118,14 +118,14 @@ fn requests_elsewhere_and_errors_of_scripts_are_noticed() {
     browser.script(fail, json!([]));
     let mut seen = String::new();
     e2e::until("both are noticed", || {
-        seen.push_str(&browser.troubles().join("\n"));
+        seen.push_str(&browser.logged_problems().join("\n"));
         let elsewhere = seen.contains("another origin: http://127.0.0.1:1/elsewhere.png");
         (elsewhere && seen.contains("a script of ours fails")).then_some(())
     });
 }
 
 #[test]
-fn pages_without_script_run_none() {
+fn with_scripts_disabled_pages_run_none() {
     let browser = Browser::start("about:blank");
     let page = "data:text/html,<title>still</title><script>document.title = 'moved'</script>";
     let title = || browser.script("return document.title", json!([]));

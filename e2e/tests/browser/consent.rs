@@ -1,4 +1,4 @@
-//! Letting an app in by OAuth: from its registration to an answer of the API, or to a polite no.
+//! Authorizing an app by OAuth: from its registration to an API response, or to a denial.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
@@ -10,10 +10,10 @@ use e2e::{Browser, Program};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-/// Any would do: it has the length and the letters that PKCE wants.
+/// A PKCE code verifier of valid length and characters.
 const VERIFIER: &str = "a-verifier-of-our-own-that-is-long-enough-for-anybody";
 
-/// An app on somebody's own machine, as a desktop assistant is.
+/// An app on the person's own machine, such as a desktop assistant.
 struct App {
     client_id: String,
     metadata: Value,
@@ -22,7 +22,7 @@ struct App {
 }
 
 impl App {
-    /// All it knows is the address: the metadata leads to the rest.
+    /// Registers the app. It knows only the server's address, and finds the endpoints through the metadata.
     fn register(program: &Program) -> App {
         let metadata = program.send("GET", "/.well-known/oauth-authorization-server", &[], "");
         let metadata = metadata.json();
@@ -45,8 +45,8 @@ impl App {
         format!("{}/callback", self.origin)
     }
 
-    /// Where it sends the person.
-    fn address(&self) -> String {
+    /// The authorization URL, to which the app sends the person.
+    fn authorization_url(&self) -> String {
         let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
         format!(
             "{}?response_type=code&client_id={}&redirect_uri={}&scope=accounts%3Aread&state=here\
@@ -57,11 +57,11 @@ impl App {
         )
     }
 
-    /// Waits for the person to come back; yields what they bring, such as `code=...&state=...`.
+    /// Waits for the redirect back to the app. Returns its query, such as `code=...&state=...`.
     fn wait(&self) -> JoinHandle<String> {
         let listener = self.listener.try_clone().unwrap();
         thread::spawn(move || {
-            // A browser opens connections that it may never use.
+            // A browser may open connections that it never uses.
             loop {
                 let (mut stream, _) = listener.accept().unwrap();
                 let mut line = String::new();
@@ -70,20 +70,21 @@ impl App {
                     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 7\r\n\
                       Connection: close\r\n\r\nThanks.",
                 );
-                let brought = line.strip_prefix("GET /callback?");
-                if let (Ok(_), Some(brought)) = (read, brought) {
-                    return brought.split(' ').next().unwrap_or_default().to_owned();
+                let query = line.strip_prefix("GET /callback?");
+                if let (Ok(_), Some(query)) = (read, query) {
+                    return query.split(' ').next().unwrap_or_default().to_owned();
                 }
             }
         })
     }
 
-    /// The app itself is elsewhere, of course; nothing else may be. Its icon may be asked for whenever the browser likes.
+    /// Fails if the browser sent requests to other servers than the program and the app. It may request the app's icon
+    /// at any time.
     #[track_caller]
-    fn is_all_that_was_asked_abroad(&self, browser: &Browser) {
+    fn assert_no_other_requests(&self, browser: &Browser) {
         let own = format!("{}/", self.origin);
-        let troubles = browser.troubles().into_iter().filter(|it| !it.contains(&own));
-        assert_eq!(troubles.collect::<Vec<_>>(), [""; 0]);
+        let logged_problems = browser.logged_problems().into_iter().filter(|it| !it.contains(&own));
+        assert_eq!(logged_problems.collect::<Vec<_>>(), [""; 0]);
     }
 
     fn redeem(&self, program: &Program, code: &str) -> Value {
@@ -106,34 +107,34 @@ fn path_of(program: &Program, url: &Value) -> String {
     url.strip_prefix(program.origin()).unwrap_or_else(|| panic!("{url} is elsewhere")).to_owned()
 }
 
-fn part<'a>(brought: &'a str, name: &str) -> Option<&'a str> {
-    brought.split('&').find_map(|it| it.strip_prefix(name)?.strip_prefix('='))
+fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
+    query.split('&').find_map(|it| it.strip_prefix(name)?.strip_prefix('='))
 }
 
 /// Opens the app's address, signs in on the way, and presses a button of the consent page.
 fn decide(program: &Program, app: &App, browser: &Browser, button: &str) -> String {
-    browser.go(&app.address());
+    browser.go(&app.authorization_url());
     browser.arrive("/sign-in");
     browser.fill("Email", program.fact("email"));
     browser.fill("Password", program.fact("password"));
     browser.press("Sign in");
     browser.sees("Ledger reader");
-    browser.keeps_nobody_out();
-    let coming = app.wait();
+    browser.assert_accessible();
+    let callback = app.wait();
     browser.press(button);
-    let brought = coming.join().unwrap();
-    app.is_all_that_was_asked_abroad(browser);
-    assert_eq!(part(&brought, "state"), Some("here"), "{brought}");
-    brought
+    let query = callback.join().unwrap();
+    app.assert_no_other_requests(browser);
+    assert_eq!(parameter(&query, "state"), Some("here"), "{query}");
+    query
 }
 
 #[test]
-fn an_app_that_is_allowed_reads_the_accounts_and_nothing_more_until_it_is_shut_out() {
+fn an_allowed_app_can_read_only_its_scopes_until_its_access_is_revoked() {
     let program = Program::demo();
     let app = App::register(&program);
     let browser = Browser::start(program.origin());
-    let brought = decide(&program, &app, &browser, "Allow");
-    let pair = app.redeem(&program, part(&brought, "code").unwrap());
+    let query = decide(&program, &app, &browser, "Allow");
+    let pair = app.redeem(&program, parameter(&query, "code").unwrap());
     let token = pair["access_token"].as_str().unwrap();
     let accounts = program.get("/v1/accounts", token);
     assert_eq!(accounts.status, 200, "{}", accounts.json());
@@ -144,33 +145,33 @@ fn an_app_that_is_allowed_reads_the_accounts_and_nothing_more_until_it_is_shut_o
     browser.press("Revoke access");
     browser.sees("Access revoked");
     assert_eq!(program.get("/v1/accounts", token).status, 401);
-    app.is_all_that_was_asked_abroad(&browser);
+    app.assert_no_other_requests(&browser);
 }
 
 #[test]
-fn an_app_that_is_denied_learns_that_and_gets_no_code() {
+fn a_denied_app_gets_an_error_and_no_code() {
     let program = Program::demo();
     let app = App::register(&program);
     let browser = Browser::start(program.origin());
-    let brought = decide(&program, &app, &browser, "Deny");
-    assert_eq!(part(&brought, "error"), Some("access_denied"), "{brought}");
-    assert_eq!(part(&brought, "code"), None, "{brought}");
+    let query = decide(&program, &app, &browser, "Deny");
+    assert_eq!(parameter(&query, "error"), Some("access_denied"), "{query}");
+    assert_eq!(parameter(&query, "code"), None, "{query}");
 }
 
 #[test]
-fn a_session_left_open_confirms_first_and_then_leads_to_the_app() {
+fn an_old_session_must_confirm_before_it_allows_an_app() {
     let program = Program::demo();
     let app = App::register(&program);
     let browser = Browser::start(program.origin());
     browser.sign_in(&program);
-    browser.go(&app.address());
+    browser.go(&app.authorization_url());
     browser.sees("Ledger reader");
-    crate::proof::leave_open(&program);
-    let coming = app.wait();
+    crate::proof::age_session(&program);
+    let callback = app.wait();
     browser.press("Allow");
     browser.sees("Confirm it's you");
     browser.fill("Password", program.fact("password"));
     browser.press("Confirm");
-    let brought = coming.join().unwrap();
-    assert!(part(&brought, "code").is_some(), "{brought}");
+    let query = callback.join().unwrap();
+    assert!(parameter(&query, "code").is_some(), "{query}");
 }

@@ -1,4 +1,4 @@
-//! Files that a browser downloads, compressed on the way as every browser asks for.
+//! Downloads of files, which are compressed in transit because every browser accepts that.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use e2e::{Browser, Program, until};
 use serde_json::json;
 use tempfile::TempDir;
 
-/// The content of the one file in a folder whose name ends like this, once it is complete.
+/// The content of the file with this extension in a folder, if it has arrived.
 fn downloaded(folder: &TempDir, ending: &str) -> Option<String> {
     let files = fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().path());
     let file = files.into_iter().find(|it| it.extension().is_some_and(|it| it == ending))?;
@@ -14,7 +14,7 @@ fn downloaded(folder: &TempDir, ending: &str) -> Option<String> {
 }
 
 #[test]
-fn transactions_are_downloaded_whole_as_csv_and_as_json() {
+fn all_transactions_can_be_downloaded_as_csv_and_json() {
     let program = Program::demo();
     let browser = Browser::start(program.origin());
     browser.sign_in(&program);
@@ -32,5 +32,5 @@ fn transactions_are_downloaded_whole_as_csv_and_as_json() {
     let rows = json.as_array().unwrap().len();
     assert!(rows > 3_000, "{rows}");
     assert_eq!(csv.lines().count(), rows + 1);
-    browser.is_clean();
+    browser.assert_clean();
 }

@@ -1,25 +1,25 @@
-//! A fresh installation: the code from the log makes the first person, and nobody else.
+//! The first run: only the setup code from the log creates the first account.
 
 use e2e::scenes::{PASSWORD, setup_code};
 use e2e::{Browser, Program};
 
 #[test]
-fn the_code_in_the_log_makes_the_first_person_who_then_has_an_empty_house() {
+fn the_setup_code_from_the_log_creates_the_first_account() {
     let program = Program::serve();
     let browser = Browser::start(program.origin());
     browser.go("/");
     browser.arrive("/setup");
     browser.set_up("aaaa-aaaa-aaaa");
     browser.sees("not the setup code");
-    browser.keeps_nobody_out();
+    browser.assert_accessible();
     browser.expect_refusal("/setup");
 
     browser.set_up(&setup_code(&program));
     browser.arrive("/");
-    browser.keeps_nobody_out();
-    browser.is_clean();
+    browser.assert_accessible();
+    browser.assert_clean();
 
-    // The door is closed behind them, and opens again by the password.
+    // Afterward, setup is closed, and the password signs in.
     browser.forget_cookies();
     browser.go("/setup");
     browser.arrive("/sign-in");
@@ -27,5 +27,5 @@ fn the_code_in_the_log_makes_the_first_person_who_then_has_an_empty_house() {
     browser.fill("Password", PASSWORD);
     browser.press("Sign in");
     browser.arrive("/");
-    browser.is_clean();
+    browser.assert_clean();
 }

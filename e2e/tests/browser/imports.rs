@@ -1,13 +1,13 @@
-//! Files of a bank: dropped, looked at, imported, and found to bring nothing the second time.
+//! Bank files: dropped, previewed, imported, and recognized as already imported the second time.
 
 use e2e::bank::{self, Month};
 use e2e::scenes::setup_code;
 use e2e::{Browser, Program, until};
 
-/// What the statement calls the account.
+/// The name of the account in the statement.
 const ACCOUNT: &str = "Checking ...1234";
 
-fn newcomer(program: &Program) -> Browser {
+fn set_up_account(program: &Program) -> Browser {
     let browser = Browser::start(program.origin());
     browser.go("/");
     browser.arrive("/setup");
@@ -16,9 +16,9 @@ fn newcomer(program: &Program) -> Browser {
     browser
 }
 
-/// Loads the page until the background has caught up.
+/// Reloads the page until background work is done and it shows the texts.
 #[track_caller]
-fn shows(browser: &Browser, path: &str, texts: &[&str]) {
+fn wait_for_texts(browser: &Browser, path: &str, texts: &[&str]) {
     until(&format!("{path} shows {texts:?}, not\n{}", browser.text()), || {
         browser.go(path);
         let page = browser.text();
@@ -27,9 +27,9 @@ fn shows(browser: &Browser, path: &str, texts: &[&str]) {
 }
 
 #[test]
-fn a_newcomer_drops_files_sees_what_is_in_them_and_has_an_overview() {
+fn dropped_files_are_previewed_imported_and_shown_on_the_overview() {
     let program = Program::serve();
-    let browser = newcomer(&program);
+    let browser = set_up_account(&program);
     browser.follow("Import bank files");
     browser.arrive("/import");
     let now = Month::of(&browser);
@@ -37,7 +37,7 @@ fn a_newcomer_drops_files_sees_what_is_in_them_and_has_an_overview() {
 
     browser.drop_files(&files);
     browser.sees("3 files ready to review");
-    browser.keeps_nobody_out();
+    browser.assert_accessible();
     browser.go("/import");
     browser.follow("statement.ofx");
     browser.sees("40 new, 0 updated, 0 already imported");
@@ -46,10 +46,10 @@ fn a_newcomer_drops_files_sees_what_is_in_them_and_has_an_overview() {
     browser.press("Import 40 new transactions");
     browser.sees("40 new transactions imported");
     let next = browser.path();
-    browser.keeps_nobody_out();
+    browser.assert_accessible();
     browser.go(&next);
 
-    // The bank's table of the same account: it does not say which, and the preview follows the answer.
+    // The CSV of the same account does not name it, and the preview updates with the chosen account.
     browser.follow("Next: Chase1234_Activity.csv");
     browser.sees("Recognized as Chase checking and savings");
     browser.sees("doesn't name its account");
@@ -64,11 +64,11 @@ fn a_newcomer_drops_files_sees_what_is_in_them_and_has_an_overview() {
     browser.press("Import 16 new transactions");
     browser.sees("16 new transactions imported");
 
-    shows(&browser, "/transactions", &["Netflix", "Groceries", ACCOUNT, "Chase 9876"]);
-    shows(&browser, "/recurring", &["Netflix", "Spotify"]);
-    shows(&browser, "/accounts", &[ACCOUNT, "$6,302.72"]);
-    shows(&browser, "/", &["Net worth", "$6,302"]);
-    browser.is_clean();
+    wait_for_texts(&browser, "/transactions", &["Netflix", "Groceries", ACCOUNT, "Chase 9876"]);
+    wait_for_texts(&browser, "/recurring", &["Netflix", "Spotify"]);
+    wait_for_texts(&browser, "/accounts", &[ACCOUNT, "$6,302.72"]);
+    wait_for_texts(&browser, "/", &["Net worth", "$6,302"]);
+    browser.assert_clean();
 
     browser.go("/import");
     browser.drop_files(&files);
@@ -81,15 +81,15 @@ fn a_newcomer_drops_files_sees_what_is_in_them_and_has_an_overview() {
         browser.press("Discard");
         browser.sees("File discarded.");
     }
-    browser.is_clean();
+    browser.assert_clean();
 }
 
 #[test]
-fn columns_are_mended_with_a_preview_that_follows() {
+fn column_choices_update_the_preview() {
     let program = Program::serve();
-    let browser = newcomer(&program);
+    let browser = set_up_account(&program);
     browser.go("/import");
-    browser.drop_files(&[bank::open_table()]);
+    browser.drop_files(&[bank::ambiguous_table()]);
     browser.sees("What date is 05/06?");
     browser.click(&browser.field("5 June 2026 (day first)"));
     browser.sees("Fri 5 Jun");
@@ -99,14 +99,14 @@ fn columns_are_mended_with_a_preview_that_follows() {
     browser.sees("Fri 5 Jun\tb\tNew\t-$80.00");
     browser.choose("Amount", "Not in this file");
     browser.sees("Choose the column with the amount");
-    browser.keeps_nobody_out();
-    browser.is_clean();
+    browser.assert_accessible();
+    browser.assert_clean();
 }
 
 #[test]
-fn files_are_imported_and_taken_back_without_a_script() {
+fn a_file_can_be_imported_and_undone_without_scripts() {
     let program = Program::serve();
-    let browser = newcomer(&program);
+    let browser = set_up_account(&program);
     let now = Month::of(&browser);
     let (name, text) = bank::ofx(now);
     let folder = tempfile::tempdir().unwrap();
@@ -126,5 +126,5 @@ fn files_are_imported_and_taken_back_without_a_script() {
     browser.sees("40 transactions removed");
     browser.go("/accounts");
     browser.sees("No accounts yet");
-    browser.is_clean();
+    browser.assert_clean();
 }

@@ -1,6 +1,7 @@
-//! The pages as a person meets them: in a browser, with the program as it is shipped.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so at once")]
+//! Browser tests of the pages, with the program as it is shipped.
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue fails at once")]
 
+mod accessibility;
 mod approvals;
 mod audits;
 mod consent;
@@ -8,7 +9,6 @@ mod downloads;
 mod first_run;
 mod imports;
 mod keys;
-mod looks;
 mod passkeys;
 mod proof;
 mod sign_in;

@@ -1,9 +1,9 @@
-//! Coming in by a passkey, kept by a device that the browser plays.
+//! Signing in with a passkey on a virtual device.
 
 use e2e::{Browser, Program};
 
 #[test]
-fn a_passkey_made_in_the_settings_opens_the_door() {
+fn a_passkey_created_in_settings_signs_in() {
     let program = Program::demo();
     let browser = Browser::start(program.origin());
     browser.with_passkey_device();
@@ -13,16 +13,16 @@ fn a_passkey_made_in_the_settings_opens_the_door() {
     browser.press("Add passkey");
     browser.sees("This laptop");
 
-    // The page offers the passkeys of this device, and ours agrees at once.
+    // The page offers the passkeys of this device, and the virtual device agrees at once.
     browser.forget_cookies();
     browser.go("/sign-in");
     browser.arrive("/");
 
-    // A browser that cannot offer them has the button.
+    // A browser that cannot offer them shows a button.
     browser.forget_cookies();
     browser.before_pages("delete PublicKeyCredential.isConditionalMediationAvailable");
     browser.go("/sign-in");
     browser.press("Sign in with a passkey");
     browser.arrive("/");
-    browser.is_clean();
+    browser.assert_clean();
 }

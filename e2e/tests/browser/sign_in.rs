@@ -1,4 +1,4 @@
-//! Coming in by password: with the mouse, with the keyboard alone, without scripts, and not at all.
+//! Signing in by password: with the mouse, with the keyboard alone, without scripts, and with a wrong password.
 
 use e2e::{Browser, Program};
 
@@ -6,7 +6,7 @@ const TAB: &str = "\u{e004}";
 const ENTER: &str = "\u{e007}";
 
 #[test]
-fn a_password_opens_the_page_that_was_asked_for_and_signing_out_closes_it() {
+fn signing_in_leads_to_the_requested_page_and_signing_out_closes_it() {
     let program = Program::demo();
     let browser = Browser::start(program.origin());
     browser.go("/settings/security");
@@ -20,11 +20,11 @@ fn a_password_opens_the_page_that_was_asked_for_and_signing_out_closes_it() {
     browser.arrive("/sign-in");
     browser.go("/settings/security");
     browser.arrive("/sign-in");
-    browser.is_clean();
+    browser.assert_clean();
 }
 
 #[test]
-fn a_wrong_password_stays_outside_and_is_told_why() {
+fn a_wrong_password_is_refused_with_a_reason() {
     let program = Program::demo();
     let browser = Browser::start(program.origin());
     browser.go("/sign-in");
@@ -32,14 +32,14 @@ fn a_wrong_password_stays_outside_and_is_told_why() {
     browser.fill("Password", "not the password");
     browser.press("Sign in");
     browser.sees("The email or the password is wrong");
-    browser.keeps_nobody_out();
+    browser.assert_accessible();
     assert_eq!(browser.path(), "/sign-in");
     browser.expect_refusal("/sign-in");
-    browser.is_clean();
+    browser.assert_clean();
 }
 
 #[test]
-fn the_keyboard_alone_is_enough() {
+fn signing_in_works_with_the_keyboard_alone() {
     let program = Program::demo();
     let browser = Browser::start(program.origin());
     browser.go("/sign-in");
@@ -49,14 +49,14 @@ fn the_keyboard_alone_is_enough() {
     browser.keys(program.fact("password"));
     browser.keys(ENTER);
     browser.arrive("/");
-    browser.is_clean();
+    browser.assert_clean();
 }
 
 #[test]
-fn no_script_is_needed() {
+fn signing_in_works_without_scripts() {
     let program = Program::demo();
     let browser = Browser::start(program.origin());
     browser.without_script();
     browser.sign_in(&program);
-    browser.is_clean();
+    browser.assert_clean();
 }

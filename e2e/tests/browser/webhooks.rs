@@ -1,6 +1,6 @@
-//! From an endpoint to an event that arrives, and everything a person does about it, in the browser.
+//! Webhooks in the browser: endpoints, received events, and everything a person can do with them.
 
-use e2e::listener::{Developed, Listener};
+use e2e::listener::{DeveloperServer, Listener};
 use e2e::{Browser, Program};
 use serde_json::{Value, json};
 
@@ -12,52 +12,53 @@ fn post(program: &Program, path: &str, body: &Value) -> Value {
     answer.json()["data"].clone()
 }
 
-fn unfold(browser: &Browser) {
+fn open_details(browser: &Browser) {
     let script = "document.querySelectorAll('details').forEach(it => it.open = true)";
     browser.script(script, json!([]));
 }
 
-/// The household goes on living: something happens every second.
-fn living() -> Program {
+/// The demo with a live feed that has an event every second.
+fn demo_with_feed() -> Program {
     Program::demo_with(&[("EVENKEEL_DEMO__FEED_SECONDS", "1")])
 }
 
 #[test]
-fn a_developer_sees_the_next_transaction_and_the_portal_shows_the_attempt() {
-    let program = living();
+fn listen_shows_the_next_transaction_and_the_portal_shows_the_attempt() {
+    let program = demo_with_feed();
     let listener = Listener::start(&program, "127.0.0.1:0", &[]);
     let endpoint =
         post(&program, "/v1/webhooks/endpoints", &json!({ "url": listener.url.as_str() }));
-    let line = listener.shows(&["transaction.created", "not verified: start with --secret"]);
+    let line =
+        listener.wait_for_line(&["transaction.created", "not verified: start with --secret"]);
     assert!(line.contains("transaction_ids=txn_") && line.contains("evt_"), "{line}");
 
-    // Started again with the secret, at the same place, it says which are good.
+    // Restarted with the secret at the same address, it shows which events are verified.
     let address = listener.address();
     drop(listener);
     let secret = endpoint["secret"].as_str().unwrap();
     let listener = Listener::start(&program, &address, &["--secret", secret]);
-    let line = listener.shows(&["transaction.created", "  verified"]);
+    let line = listener.wait_for_line(&["transaction.created", "  verified"]);
     let event = line.split_whitespace().find(|it| it.starts_with("evt_")).unwrap();
 
     let portal = program.get("/v1/webhooks/portal", program.fact("api_key")).json();
     let url = portal["data"]["url"].as_str().unwrap();
     let browser = Browser::start(program.origin());
     browser.go(url.strip_prefix(program.origin()).unwrap());
-    browser.keeps_nobody_out();
+    browser.assert_accessible();
     browser.press("Open portal");
     browser.sees(&listener.url);
     browser.go(&format!("/portal/webhooks/events/{event}"));
     browser.sees("transaction.created");
     browser.sees("204");
-    browser.keeps_nobody_out();
-    browser.is_clean();
+    browser.assert_accessible();
+    browser.assert_clean();
 }
 
 #[test]
-fn an_endpoint_is_made_tried_rotated_disabled_and_deleted_on_pages() {
+fn an_endpoint_can_be_created_tested_rotated_disabled_and_deleted() {
     let program = Program::demo();
-    let developed = Developed::start();
-    let listener = Listener::start(&program, "127.0.0.1:0", &["--forward", &developed.url]);
+    let developer_server = DeveloperServer::start();
+    let listener = Listener::start(&program, "127.0.0.1:0", &["--forward", &developer_server.url]);
     let browser = Browser::start(program.origin());
     browser.sign_in(&program);
     browser.go("/settings/webhooks");
@@ -68,20 +69,20 @@ fn an_endpoint_is_made_tried_rotated_disabled_and_deleted_on_pages() {
     browser.fill("URL", &listener.url);
     browser.press("Create endpoint");
     browser.sees("whsec_");
-    browser.keeps_nobody_out();
+    browser.assert_accessible();
     browser.follow("I've copied it");
 
     browser.press("Send test event");
     browser.sees("Delivered: 200");
-    unfold(&browser);
+    open_details(&browser);
     browser.sees("seen by the program");
-    listener.shows(&["webhook.test", "answered 200 in"]);
-    developed.answers(503);
+    listener.wait_for_line(&["webhook.test", "answered 200 in"]);
+    developer_server.respond_with(503);
     browser.press("Send test event");
     browser.sees("Delivery failed: 503");
-    browser.keeps_nobody_out();
+    browser.assert_accessible();
 
-    unfold(&browser);
+    open_details(&browser);
     browser.press("Rotate signing secret");
     browser.sees("Signing secret rotated");
     browser.follow("I've copied it");
@@ -91,23 +92,23 @@ fn an_endpoint_is_made_tried_rotated_disabled_and_deleted_on_pages() {
     browser.sees("Endpoint disabled.");
     browser.press("Enable endpoint");
     browser.sees("Endpoint enabled");
-    unfold(&browser);
+    open_details(&browser);
     browser.press("Delete endpoint");
     browser.sees("Endpoint deleted.");
 }
 
 #[test]
-fn who_says_gone_is_told_on_the_overview_and_what_it_missed_is_sent_again() {
-    let program = living();
-    let developed = Developed::start();
-    developed.answers(410);
-    let listener = Listener::start(&program, "127.0.0.1:0", &["--forward", &developed.url]);
+fn an_endpoint_that_responds_410_is_disabled_and_its_events_can_be_resent() {
+    let program = demo_with_feed();
+    let developer_server = DeveloperServer::start();
+    developer_server.respond_with(410);
+    let listener = Listener::start(&program, "127.0.0.1:0", &["--forward", &developer_server.url]);
     let endpoint = post(
         &program,
         "/v1/webhooks/endpoints",
         &json!({ "url": listener.url.as_str(), "filter_types": ["transaction.created"] }),
     );
-    listener.shows(&["transaction.created", "answered 410"]);
+    listener.wait_for_line(&["transaction.created", "answered 410"]);
     let browser = Browser::start(program.origin());
     browser.sign_in(&program);
     let page = format!("/settings/webhooks/{}", endpoint["id"].as_str().unwrap());
@@ -117,21 +118,21 @@ fn who_says_gone_is_told_on_the_overview_and_what_it_missed_is_sent_again() {
     });
     browser.go("/");
     browser.sees("responded with 410 Gone");
-    browser.keeps_nobody_out();
+    browser.assert_accessible();
 
     browser.go("/settings/webhooks/failed");
     browser.sees("transaction.created");
-    browser.keeps_nobody_out();
-    developed.answers(200);
+    browser.assert_accessible();
+    developer_server.respond_with(200);
     browser.go(&page);
     browser.press("Enable endpoint");
     browser.sees("Endpoint enabled");
     browser.go("/settings/webhooks/failed");
     browser.press("Resend all");
-    e2e::until("all of it is sent again", || {
+    e2e::until("all failed deliveries are sent again", || {
         browser.go("/settings/webhooks/failed");
         let text = browser.text();
         (text.contains("No failed deliveries") && text.contains("Done")).then_some(())
     });
-    listener.shows(&["transaction.created", "again", "answered 200 in"]);
+    listener.wait_for_line(&["transaction.created", "again", "answered 200 in"]);
 }

@@ -278,7 +278,7 @@ mod tests {
     use clap::CommandFactory as _;
 
     #[test]
-    fn the_command_line_contradicts_itself_nowhere() {
+    fn the_command_line_definition_is_consistent() {
         Cli::command().debug_assert();
     }
 }

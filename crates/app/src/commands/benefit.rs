@@ -70,7 +70,7 @@ async fn save_mark(app: &App, mark: &cli::Mark) -> Result<()> {
     } else if mark.activated {
         BenefitMark::Activated
     } else {
-        // All cards of the catalogue and their benefits are in US dollars.
+        // All cards of the catalog and their benefits are in US dollars.
         let amount = mark.used.as_deref().map(|it| Money::parse(it, Currency::USD));
         let amount = amount.transpose().context("--used")?;
         BenefitMark::Used(amount.map(Money::minor))

@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kind_is_read_behind_an_id_that_may_have_an_equals_sign() {
+    fn a_kind_is_parsed_after_an_id_that_may_contain_an_equals_sign() {
         assert_eq!(kind_of("ACT-1"), ("ACT-1", None));
         assert_eq!(kind_of("ACT-1=loan"), ("ACT-1", Some((AccountKind::Loan, None))));
         let mortgage = Some((AccountKind::Loan, Some("mortgage")));

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_made_up_password_is_long_enough_and_readable() {
+    fn a_generated_password_is_long_enough_and_readable() {
         let password = generate_password(&Entropy::seeded(1));
         assert_eq!((password.len(), password.matches('-').count()), (23, 3));
         assert!(password.len() >= service::access::passwords::LENGTH_MIN);

@@ -31,7 +31,7 @@ impl Case {
 }
 
 #[test]
-fn flags_go_over_the_environment_over_the_file_over_defaults() {
+fn precedence_is_flags_then_environment_then_file_then_defaults() {
     let file = "listen = \"1.1.1.1:1\"\n[rate_limit]\nrequests = 1\nwindow_seconds = 1";
     let variables = [("EVENKEEL_LISTEN", "2.2.2.2:2"), ("EVENKEEL_RATE_LIMIT__REQUESTS", "2")];
     let case = Case::new(file, &variables, &[("listen", "3.3.3.3:3")]);
@@ -52,7 +52,7 @@ fn flags_go_over_the_environment_over_the_file_over_defaults() {
 }
 
 #[test]
-fn what_is_printed_can_be_read_again() {
+fn printed_settings_can_be_loaded_again() {
     let variables = [("EVENKEEL_CORS__ORIGINS", "https://a.example,https://b.example")];
     let first = Case::new("", &variables, &[]).load().unwrap();
     let text: String = first
@@ -67,7 +67,7 @@ fn what_is_printed_can_be_read_again() {
 }
 
 #[test]
-fn unknown_names_are_refused_with_the_place_and_the_nearest_name() {
+fn unknown_names_are_refused_with_their_location_and_the_nearest_name() {
     let in_file = |file: &str| Case::new(file, &[], &[]).error();
     assert_eq!(
         in_file("[rate_limits]\nrequests = 5"),
@@ -86,7 +86,7 @@ fn unknown_names_are_refused_with_the_place_and_the_nearest_name() {
 }
 
 #[test]
-fn wrong_values_are_refused_with_what_is_expected() {
+fn invalid_values_are_refused_with_the_accepted_values() {
     assert_eq!(
         Case::new("[rate_limit]\nrequests = \"many\"", &[], &[]).error(),
         "rate_limit.requests in DIR/evenkeel.toml must be a whole number from 1 to 1000000000, \
@@ -103,7 +103,7 @@ fn wrong_values_are_refused_with_what_is_expected() {
 }
 
 #[test]
-fn a_secret_is_never_repeated() {
+fn errors_and_printed_settings_contain_no_secrets() {
     for case in [
         Case::new("database.url = \"mysql://me:hunter2@host/x\"", &[], &[]),
         Case::new("", &[("EVENKEEL_DATABASE__URL", "mysql://me:hunter2@host/x")], &[]),
@@ -118,7 +118,7 @@ fn a_secret_is_never_repeated() {
 }
 
 #[test]
-fn a_secret_may_lie_in_a_file_but_not_be_given_twice() {
+fn a_secret_can_be_read_from_a_file_but_not_set_twice() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("secret");
     fs::write(&path, "postgres://me:hunter2@host/x\n").unwrap();
@@ -133,18 +133,18 @@ fn a_secret_may_lie_in_a_file_but_not_be_given_twice() {
 }
 
 #[test]
-fn empty_variables_and_those_of_the_tests_are_left_alone() {
+fn empty_variables_and_test_variables_are_ignored() {
     let variables =
         [("EVENKEEL_PUBLIC_URL", ""), ("EVENKEEL_TEST_POSTGRES", "postgres://x"), ("PATH", "/bin")];
     assert_eq!(Case::new("", &variables, &[]).load().unwrap().public_url, None);
 }
 
 #[test]
-fn the_demo_does_not_pick_up_a_file_from_a_directory_nobody_named() {
+fn the_demo_reads_no_file_from_the_default_data_directory() {
     let case = Case::new("data_dir = \"elsewhere\"", &[], &[]);
     assert!(case.error().starts_with("data_dir cannot be set by the file inside"));
-    let nothing = Flags::default();
-    let config = load_with(&nothing, Search::GivenDataDir, Vec::new()).unwrap();
+    let no_flags = Flags::default();
+    let config = load_with(&no_flags, Search::GivenDataDir, Vec::new()).unwrap();
     assert!(!config.data_dir_given);
     let named = Flags { file: Some(case.folder.path().join("evenkeel.toml")), values: Vec::new() };
     let config = load_with(&named, Search::GivenDataDir, Vec::new()).unwrap();

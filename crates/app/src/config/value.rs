@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_takes_what_it_names_and_nothing_else() {
+    fn each_kind_accepts_only_its_own_values() {
         check(
             Kind::Address,
             &["127.0.0.1:0", "[::1]:80", "localhost:4680"],

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_statement_is_parted_without_losing_a_row() {
+    fn a_long_statement_is_split_without_losing_a_row() {
         let as_of: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
         for rows in [0, 9_000, 90_000] {
             let whole = ::demo::load(1, 0, rows, as_of);

@@ -1,4 +1,4 @@
-//! Backup and restore: everything, into either engine, or nothing.
+//! Backup and restore: a restore brings back everything, on either engine, or changes nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,8 +11,8 @@ use db::{Db, Value};
 use crate::program::{Installation, outcome, program};
 use crate::serving::make_newer;
 
-/// Every row of every table, as text, in an order of its own.
-async fn everything(db: &Db) -> BTreeMap<String, Vec<String>> {
+/// Every row of every table, as sorted text.
+async fn all_rows(db: &Db) -> BTreeMap<String, Vec<String>> {
     let tables = db.tables().await.unwrap();
     let names: Vec<String> = tables.iter().map(|it| it.name.clone()).collect();
     let rows = Arc::new(Mutex::new(Vec::new()));
@@ -32,86 +32,89 @@ async fn everything(db: &Db) -> BTreeMap<String, Vec<String>> {
     found
 }
 
-/// The same without access, which a restore ends, and without the trails that it is noted in.
-async fn everything_but_access(db: &Db) -> BTreeMap<String, Vec<String>> {
-    let mut found = everything(db).await;
+/// The same without sessions and tokens, which a restore ends, and without the audit trail, which records the restore.
+async fn all_rows_but_access(db: &Db) -> BTreeMap<String, Vec<String>> {
+    let mut found = all_rows(db).await;
     found.retain(|name, _| {
         !["sessions", "oauth_tokens", "audit", "anchors"].contains(&name.as_str())
     });
     found
 }
 
-/// An installation with the demo in it, and its backup.
-async fn backed_up() -> (Installation, PathBuf) {
+/// An installation with demo data, and its backup.
+async fn installation_with_backup() -> (Installation, PathBuf) {
     let it = Installation::new().await;
     it.start(&["demo"]).stop();
     let file = it.path("keel.backup");
-    let said = it.run(&["backup", file.to_str().unwrap()]).succeeded();
-    assert!(said.contains(" rows in "), "{said}");
+    let output = it.run(&["backup", file.to_str().unwrap()]).succeeded();
+    assert!(output.contains(" rows in "), "{output}");
     (it, file)
 }
 
 #[tokio::test]
 async fn a_backup_restores_every_row_into_the_same_engine_and_the_other() {
-    let (it, file) = backed_up().await;
+    let (it, file) = installation_with_backup().await;
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let file = file.to_str().unwrap();
-    let before = everything_but_access(&it.db().await).await;
+    let before = all_rows_but_access(&it.db().await).await;
     assert!(before["transactions"].len() > 1_000 && before["users"].len() == 1);
 
     let same = Installation::new().await;
-    let said = same.run(&["restore", file]).succeeded();
-    assert!(said.contains("Everyone is signed out"), "{said}");
+    let output = same.run(&["restore", file]).succeeded();
+    assert!(output.contains("Everyone is signed out"), "{output}");
     assert!(
-        said.contains("These API keys are active") && said.contains("evenkeel key revoke"),
-        "{said}"
+        output.contains("These API keys are active") && output.contains("evenkeel key revoke"),
+        "{output}"
     );
-    assert!(said.contains("Demo") || said.contains("demo"), "the key is named: {said}");
-    assert_eq!(everything_but_access(&same.db().await).await, before);
+    assert!(
+        output.contains("Demo") || output.contains("demo"),
+        "the output names the key: {output}"
+    );
+    assert_eq!(all_rows_but_access(&same.db().await).await, before);
     same.run(&["doctor"]).succeeded();
     same.run(&["audit", "verify"]).succeeded();
-    // The key came along, so the installation goes on as before.
+    // The backup contains the installation key, so the restored installation works as before.
     let server = same.start(&["serve"]);
     assert_eq!(server.get("/readyz", None).0, 200);
     server.stop();
 
-    // On PostgreSQL this is the way back to a file.
+    // On PostgreSQL, this restores into SQLite.
     let folder = tempfile::tempdir().unwrap();
     let data_dir = folder.path().join("data");
     let mut command = program(folder.path());
     outcome(command.args(["restore", file, "--data-dir"]).arg(&data_dir)).succeeded();
     let db = Db::open(&db::Target::sqlite(&data_dir.join("evenkeel.db"))).await.unwrap();
-    assert_eq!(everything_but_access(&db).await, before);
+    assert_eq!(all_rows_but_access(&db).await, before);
 }
 
 #[tokio::test]
-async fn a_cut_or_changed_backup_is_refused_before_anything_is_written() {
-    let (_it, file) = backed_up().await;
+async fn a_truncated_or_changed_backup_is_refused_before_anything_is_written() {
+    let (_it, file) = installation_with_backup().await;
     let whole = fs::read(&file).unwrap();
     let other = Installation::new().await;
     let broken = other.path("broken.backup");
-    let cuts = [0, 1, 10, whole.len() / 3, whole.len() / 2, whole.len() - 30, whole.len() - 1];
-    let cut = cuts.map(|it| whole[..it].to_vec());
+    let lengths = [0, 1, 10, whole.len() / 3, whole.len() / 2, whole.len() - 30, whole.len() - 1];
+    let truncated = lengths.map(|it| whole[..it].to_vec());
     let changed = [whole.len() / 4, whole.len() / 2, whole.len() - 12].map(|at| {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x10;
         bytes
     });
-    for (number, bytes) in cut.into_iter().chain(changed).enumerate() {
+    for (number, bytes) in truncated.into_iter().chain(changed).enumerate() {
         fs::write(&broken, bytes).unwrap();
-        let said = other.run(&["restore", broken.to_str().unwrap()]).failed();
+        let error = other.run(&["restore", broken.to_str().unwrap()]).failed();
         let known = ["truncated", "damaged", "not a backup", "empty"];
-        assert!(known.iter().any(|it| said.contains(it)), "{number}: {said}");
+        assert!(known.iter().any(|it| error.contains(it)), "{number}: {error}");
     }
     assert!(!other.data_dir().exists());
 }
 
 #[tokio::test]
-async fn a_backup_does_not_replace_a_file_unless_told_to() {
-    let (it, file) = backed_up().await;
+async fn a_backup_replaces_an_existing_file_only_with_force() {
+    let (it, file) = installation_with_backup().await;
     let file = file.to_str().unwrap();
-    let said = it.run(&["backup", file]).failed();
-    assert!(said.ends_with("replace it with --force"), "{said}");
+    let error = it.run(&["backup", file]).failed();
+    assert!(error.ends_with("replace it with --force"), "{error}");
     it.run(&["backup", file, "--force"]).succeeded();
     let folder = it.run(&["backup", it.path("").to_str().unwrap(), "--force"]).failed();
     assert!(folder.ends_with("is not a regular file; choose another name"), "{folder}");
@@ -120,30 +123,30 @@ async fn a_backup_does_not_replace_a_file_unless_told_to() {
 }
 
 #[tokio::test]
-async fn a_backup_is_taken_while_the_server_goes_on() {
+async fn a_backup_can_be_taken_while_the_server_runs() {
     let it = Installation::new().await;
     let demo = it.start(&["demo"]);
     it.run(&["backup", it.path("keel.backup").to_str().unwrap()]).succeeded();
     assert_eq!(demo.get("/v1/me", Some(demo.fact("api_key"))).0, 200);
-    let said = it.run(&["restore", it.path("keel.backup").to_str().unwrap()]).failed();
+    let error = it.run(&["restore", it.path("keel.backup").to_str().unwrap()]).failed();
     let refusal =
         if it.is_on_postgres() { "this database already has people" } else { "another evenkeel" };
-    assert!(said.starts_with(refusal), "{said}");
+    assert!(error.starts_with(refusal), "{error}");
     demo.stop();
 }
 
 #[tokio::test]
-async fn a_restore_touches_no_database_that_is_in_use_and_no_key_with_it() {
-    let (_it, file) = backed_up().await;
+async fn a_restore_into_a_database_with_people_changes_neither_database_nor_key() {
+    let (_it, file) = installation_with_backup().await;
     let other = Installation::new().await;
     other.run(&["user", "create", "kim@example.com"]).succeeded();
     let key = fs::read(other.data_dir().join("installation.key")).unwrap();
-    let said = other.run(&["restore", file.to_str().unwrap()]).failed();
-    assert!(said.starts_with("this database already has people in it"), "{said}");
+    let error = other.run(&["restore", file.to_str().unwrap()]).failed();
+    assert!(error.starts_with("this database already has people in it"), "{error}");
     assert_eq!(fs::read(other.data_dir().join("installation.key")).unwrap(), key);
     other.run(&["doctor"]).succeeded();
 
-    // Without anyone in it, an installation gives way, and takes over the key.
+    // A database without people is replaced, and its key is kept as `installation.key.old`.
     other.run(&["user", "delete", "kim@example.com", "--yes"]).succeeded();
     other.run(&["restore", file.to_str().unwrap()]).succeeded();
     other.run(&["doctor"]).succeeded();
@@ -152,10 +155,10 @@ async fn a_restore_touches_no_database_that_is_in_use_and_no_key_with_it() {
 
 #[tokio::test]
 async fn a_backup_of_a_newer_version_is_refused() {
-    let (it, _) = backed_up().await;
+    let (it, _) = installation_with_backup().await;
     make_newer(&it).await;
     let file = it.path("newer.backup");
     it.run(&["backup", file.to_str().unwrap()]).succeeded();
-    let said = Installation::new().await.run(&["restore", file.to_str().unwrap()]).failed();
-    assert!(said.starts_with("the backup was made by a newer Evenkeel"), "{said}");
+    let error = Installation::new().await.run(&["restore", file.to_str().unwrap()]).failed();
+    assert!(error.starts_with("the backup was made by a newer Evenkeel"), "{error}");
 }

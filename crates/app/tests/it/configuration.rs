@@ -1,11 +1,11 @@
-//! Settings from outside: which wins, and what is said about a wrong one.
+//! Settings from flags, environment and file: their precedence, and the errors for invalid ones.
 
 use std::fs;
 
 use crate::program::{Installation, outcome, program};
 
 #[tokio::test]
-async fn flags_win_over_the_environment_over_the_file_over_defaults() {
+async fn flags_override_the_environment_which_overrides_the_file_and_defaults() {
     let it = Installation::new().await;
     fs::create_dir(it.data_dir()).unwrap();
     let file = "listen = \"127.0.0.1:1\"\n[log]\nlevel = \"warn\"\nformat = \"json\"\n";
@@ -21,7 +21,7 @@ async fn flags_win_over_the_environment_over_the_file_over_defaults() {
 }
 
 #[tokio::test]
-async fn secrets_are_hidden() {
+async fn config_hides_secrets() {
     let it = Installation::new().await;
     for args in [&["config"][..], &["config", "--json"]] {
         let mut command = program(&it.path(""));
@@ -32,7 +32,7 @@ async fn secrets_are_hidden() {
 }
 
 #[tokio::test]
-async fn a_password_on_the_command_line_is_warned_of_and_a_file_holds_it_better() {
+async fn a_password_on_the_command_line_causes_a_warning_and_a_file_does_not() {
     let it = Installation::new().await;
     let url = "postgres://me:hunter2@localhost/x?sslmode=verify-full";
     let file = it.path("url");
@@ -66,9 +66,9 @@ async fn a_password_on_the_command_line_is_warned_of_and_a_file_holds_it_better(
 }
 
 #[tokio::test]
-async fn a_wrong_setting_stops_every_command_with_one_sentence() {
+async fn every_command_refuses_an_invalid_setting_with_one_sentence() {
     let it = Installation::new().await;
-    for (name, value, said) in [
+    for (name, value, expected) in [
         (
             "EVENKEEL_LISTN",
             "127.0.0.1:1",
@@ -81,14 +81,14 @@ async fn a_wrong_setting_stops_every_command_with_one_sentence() {
         ),
     ] {
         for command in [&["config"][..], &["serve"], &["user", "list"], &["demo"]] {
-            assert_eq!(outcome(it.command(command).env(name, value)).failed(), said);
+            assert_eq!(outcome(it.command(command).env(name, value)).failed(), expected);
         }
     }
     assert!(!it.data_dir().exists());
 }
 
 #[tokio::test]
-async fn a_wrong_command_line_is_told_apart_from_a_failure() {
+async fn an_invalid_command_line_exits_with_2() {
     let it = Installation::new().await;
     for args in [&["serv"][..], &["key", "create"], &["demo", "--users", "0"], &[]] {
         assert_eq!(outcome(program(&it.path("")).args(args)).code, Some(2), "{args:?}");

@@ -1,4 +1,4 @@
-//! Connections from the command line, against a server with a certificate of its own.
+//! Bank connections from the command line, against a SimpleFIN test server with its own certificate authority.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -11,14 +11,14 @@ use crate::program::{Installation, Outcome, outcome};
 
 const DAY: i64 = 86_400;
 
-/// An installation with one person, and a bank that it may ask.
-struct Home {
+/// An installation with one person, and a SimpleFIN server that it can reach.
+struct Fixture {
     it: Installation,
     server: SimpleFin,
 }
 
-impl Home {
-    async fn new() -> Home {
+impl Fixture {
+    async fn new() -> Fixture {
         let it = Installation::new().await;
         it.run(&["user", "create", "robin@example.com"]).succeeded();
         std::fs::write(it.path("ca.pem"), receiver::authority()).unwrap();
@@ -32,7 +32,7 @@ impl Home {
         ];
         server.account(checking);
         server.account(Account::new("CON-1", "ACT-2", "House", "9000.00", now));
-        Home { it, server }
+        Fixture { it, server }
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -47,13 +47,13 @@ impl Home {
         outcome(&mut self.command(args))
     }
 
-    /// With a token on standard input.
+    /// Runs the command with a setup token on standard input.
     fn run_with_token(&self, args: &[&str]) -> Outcome {
-        said(self.command(args), &self.server.setup_token())
+        run_with_input(self.command(args), &self.server.setup_token())
     }
 }
 
-fn said(mut command: Command, line: &str) -> Outcome {
+fn run_with_input(mut command: Command, line: &str) -> Outcome {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     writeln!(child.stdin.take().unwrap(), "{line}").unwrap();
@@ -64,68 +64,69 @@ fn said(mut command: Command, line: &str) -> Outcome {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bank_is_connected_chosen_synced_and_disconnected() {
-    let home = Home::new().await;
-    let offered = home.run_with_token(&["connect", "simplefin", "--token-stdin", "--json"]).json();
+    let fixture = Fixture::new().await;
+    let offered =
+        fixture.run_with_token(&["connect", "simplefin", "--token-stdin", "--json"]).json();
     let id = offered["id"].as_str().unwrap();
     assert_eq!(offered["accounts"][0]["external_id"], "ACT-1");
     assert_eq!(offered["accounts"][0]["state"], "open");
-    let shown = home.run(&["connect", "choose", id]).succeeded();
+    let shown = fixture.run(&["connect", "choose", id]).succeeded();
     assert!(shown.contains("ACT-2") && shown.contains("Everyday Checking"), "{shown}");
 
     let args = ["--take", "ACT-1", "--take", "ACT-2=loan/mortgage", "--owed", "ACT-2=positive"];
-    let chosen = home.run(&[&["connect", "choose", id, "--json"], &args[..]].concat()).json();
+    let chosen = fixture.run(&[&["connect", "choose", id, "--json"], &args[..]].concat()).json();
     assert_eq!((&chosen[0]["new"], &chosen[0]["error"]), (&2.into(), &serde_json::Value::Null));
-    let listed = home.run(&["connect", "list", "--json"]).json();
+    let listed = fixture.run(&["connect", "list", "--json"]).json();
     assert_eq!(
         (&listed[0]["state"], &listed[0]["history_complete"]),
         (&"connected".into(), &true.into())
     );
     assert_eq!(listed[0]["accounts"].as_array().unwrap().len(), 2);
-    let synced = home.run(&["sync"]).succeeded();
+    let synced = fixture.run(&["sync"]).succeeded();
     assert!(synced.ends_with("nothing new\n"), "{synced}");
 
-    home.server.revoke();
-    let failed = home.run(&["sync", id]);
+    fixture.server.revoke();
+    let failed = fixture.run(&["sync", id]);
     assert_eq!(failed.code, Some(1));
     assert!(failed.output.contains("Create a new setup token"), "{}", failed.output);
-    let listed = home.run(&["connect", "list"]).succeeded();
+    let listed = fixture.run(&["connect", "list"]).succeeded();
     assert!(listed.contains("needs attention") && listed.contains("! SimpleFIN"), "{listed}");
-    let renewed = home.run_with_token(&["connect", "renew", id, "--token-stdin"]).succeeded();
+    let renewed = fixture.run_with_token(&["connect", "renew", id, "--token-stdin"]).succeeded();
     assert!(renewed.contains("connected"), "{renewed}");
 
-    home.run(&["connect", "disconnect", id]).succeeded();
-    let nothing = home.run(&["sync"]).failed();
+    fixture.run(&["connect", "disconnect", id]).succeeded();
+    let nothing = fixture.run(&["sync"]).failed();
     assert!(nothing.contains("has no connections"), "{nothing}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_first_look_that_fails_is_told_and_made_up_for() {
-    let home = Home::new().await;
-    home.server.fail_next(testkit::simplefin::Fault::Response(503, String::new()));
-    let taken = home.run_with_token(&["connect", "simplefin", "--token-stdin", "--all"]);
-    // Its first look failed, so nothing could be taken; the sync then looks once more.
-    assert_eq!(taken.code, Some(0), "{}", taken.errors);
-    assert!(taken.output.contains("has a problem (503)"), "{}", taken.output);
-    let listed = home.run(&["connect", "list", "--json"]).json();
+async fn a_failed_first_fetch_is_reported_and_repeated_by_the_next_sync() {
+    let fixture = Fixture::new().await;
+    fixture.server.fail_next(testkit::simplefin::Fault::Response(503, String::new()));
+    let connected = fixture.run_with_token(&["connect", "simplefin", "--token-stdin", "--all"]);
+    // The first fetch failed, so no account could be selected; the sync then fetches the accounts again.
+    assert_eq!(connected.code, Some(0), "{}", connected.errors);
+    assert!(connected.output.contains("has a problem (503)"), "{}", connected.output);
+    let listed = fixture.run(&["connect", "list", "--json"]).json();
     assert_eq!(listed[0]["open_offers"], 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_connected_is_said_in_a_sentence() {
-    let home = Home::new().await;
+async fn a_connection_that_cannot_be_made_is_refused_with_one_sentence() {
+    let fixture = Fixture::new().await;
     let args = ["connect", "simplefin", "--token-stdin"];
-    let token = home.server.setup_token();
-    // Without the operator's leave an address at home is none that a token may lead to.
-    let refused = said(home.it.command(&args), &token).failed();
+    let token = fixture.server.setup_token();
+    // A token must not lead to a private address unless the operator allows that network.
+    let refused = run_with_input(fixture.it.command(&args), &token).failed();
     assert!(refused.contains("is not allowed"), "{refused}");
-    let none = said(home.command(&args), "hello").failed();
+    let none = run_with_input(fixture.command(&args), "hello").failed();
     assert!(none.starts_with("This is not a setup token."), "{none}");
-    let silent = home.run(&["connect", "simplefin"]).failed();
+    let silent = fixture.run(&["connect", "simplefin"]).failed();
     assert!(silent.contains("--token-stdin"), "{silent}");
-    let unknown = home.run(&["sync", "con_nothing"]).failed();
+    let unknown = fixture.run(&["sync", "con_nothing"]).failed();
     assert!(unknown.contains("is not a connection id"), "{unknown}");
-    let nothing = home.run(&["connect", "list"]).succeeded();
+    let nothing = fixture.run(&["connect", "list"]).succeeded();
     assert!(nothing.contains("connect simplefin"), "{nothing}");
     // The token was not spent on any of these.
-    said(home.command(&args), &token).succeeded();
+    run_with_input(fixture.command(&args), &token).succeeded();
 }

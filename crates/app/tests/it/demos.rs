@@ -1,4 +1,4 @@
-//! `evenkeel demo`, as someone who tries it for the first time meets it.
+//! `evenkeel demo`, as a first-time user runs it.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::program::{Installation, get, launch, program, wait_until};
 
-/// The address, path and key of the `curl` line that was printed.
+/// The address, path and key of the printed `curl` line.
 fn curl_line(output: &str) -> (String, String, String) {
     let line = output.lines().find(|it| it.contains("curl ")).unwrap();
     let words: Vec<&str> = line.split('\'').collect();
@@ -16,7 +16,7 @@ fn curl_line(output: &str) -> (String, String, String) {
 }
 
 #[tokio::test]
-async fn the_printed_curl_line_is_answered_and_nothing_stays_behind() {
+async fn the_printed_curl_line_works_and_no_files_are_left_behind() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = program(folder.path());
     command.args(["demo", "--listen", "127.0.0.1:0"]);
@@ -36,7 +36,7 @@ async fn the_printed_curl_line_is_answered_and_nothing_stays_behind() {
 }
 
 #[tokio::test]
-async fn a_demo_in_a_directory_of_its_own_goes_on_where_it_was() {
+async fn a_demo_with_a_data_directory_continues_after_a_restart() {
     let it = Installation::new().await;
     let total = |answer: &Value| answer["pagination"]["total_count"].as_i64().unwrap();
     let args = ["demo", "--seed", "7"];
@@ -54,7 +54,7 @@ async fn a_demo_in_a_directory_of_its_own_goes_on_where_it_was() {
     first.stop();
 
     let second = quiet();
-    // What was noted down of the first start holds for the second, and so do the endpoints of its key.
+    // The key and password of the first start still work after the second, and so do the key's endpoints.
     assert_eq!((second.fact("api_key"), second.fact("password")), (&*key, &*password));
     let (status, after) = second.get("/v1/transactions?limit=1", Some(&key));
     assert_eq!((status, total(&after)), (200, total(&before)));
@@ -64,7 +64,7 @@ async fn a_demo_in_a_directory_of_its_own_goes_on_where_it_was() {
     });
     second.stop();
 
-    // Unless it was revoked meanwhile.
+    // A key that was revoked meanwhile is replaced.
     let keys = it.run(&["key", "list", "--json"]).json();
     let ids = keys.as_array().unwrap().iter().filter(|it| it["name"] == "Demo");
     for id in ids.map(|it| it["id"].as_str().unwrap()) {
@@ -96,7 +96,7 @@ async fn the_feed_brings_new_transactions() {
 }
 
 #[tokio::test]
-async fn the_household_has_everything_to_look_at() {
+async fn the_demo_household_has_goals_hidden_and_closed_accounts_and_investments() {
     let it = Installation::new().await;
     let truth = it.path("truth.jsonl");
     let demo = it.start(&["demo", "--ground-truth", truth.to_str().unwrap()]);
@@ -116,7 +116,7 @@ async fn the_household_has_everything_to_look_at() {
 }
 
 #[tokio::test]
-async fn load_data_has_the_size_asked_for_and_a_key_for_everyone() {
+async fn load_data_has_the_requested_size_and_a_key_for_each_person() {
     let it = Installation::new().await;
     let demo = it.start(&["demo", "--users", "3", "--transactions", "10000"]);
     let keys = fs::read_to_string(it.data_dir().join("keys.txt")).unwrap();
@@ -131,13 +131,13 @@ async fn load_data_has_the_size_asked_for_and_a_key_for_everyone() {
 }
 
 #[tokio::test]
-async fn the_demo_does_not_move_in_with_real_people() {
+async fn the_demo_refuses_a_database_with_real_accounts() {
     let it = Installation::new().await;
     it.run(&["user", "create", "robin@example.com"]).succeeded();
-    // The second try must not take the first one's traces for its own.
+    // The second attempt must not mistake what the first one left behind for its own data.
     for _ in 0..2 {
-        let said = it.run(&["demo", "--listen", "127.0.0.1:0"]).failed();
-        assert!(said.starts_with("this database has real accounts"), "{said}");
+        let error = it.run(&["demo", "--listen", "127.0.0.1:0"]).failed();
+        assert!(error.starts_with("this database has real accounts"), "{error}");
     }
     assert_eq!(it.run(&["user", "list", "--json"]).json().as_array().unwrap().len(), 1);
 }
@@ -160,11 +160,17 @@ async fn the_household_shows_every_kind_of_insight_on_any_seed() {
         let some = |test: &dyn Fn(&Value) -> bool| streams.iter().any(test);
         let is = |name: &'static str, word: &'static str| move |it: &Value| it[name] == word;
         let rose = |it: &Value| !it["price_changes"].as_array().unwrap().is_empty();
-        assert!(some(&|it| is("stream_type", "subscription")(it) && rose(it)), "a price rise");
+        assert!(
+            some(&|it| is("stream_type", "subscription")(it) && rose(it)),
+            "there is no price rise"
+        );
         assert!(some(&|it| is("status", "ended")(it) && is("stream_type", "subscription")(it)));
         let overdue =
             |it: &Value| it["next_expected_date"].as_str().is_some_and(|on| on < &today[..]);
-        assert!(some(&|it| is("stream_type", "bill")(it) && overdue(it)), "a missed bill");
+        assert!(
+            some(&|it| is("stream_type", "bill")(it) && overdue(it)),
+            "there is no missed bill"
+        );
         assert!(some(&is("stream_type", "income")));
         let expiring = data("/v1/benefits/expiring?days=60");
         assert!(expiring["count"].as_u64().unwrap() > 0, "{expiring}");
@@ -177,7 +183,7 @@ async fn the_household_shows_every_kind_of_insight_on_any_seed() {
             let days = days["balances"].as_array().unwrap();
             days.iter().any(|it| !it["unexplained_change"].is_null())
         });
-        assert!(unexplained, "an unexplained change of a balance");
+        assert!(unexplained, "no balance has an unexplained change");
         let page = data("/v1/transactions?limit=100");
         let page = page.as_array().unwrap();
         assert!(page.iter().any(|it| it["is_internal_transfer"] == true));

@@ -1,4 +1,4 @@
-//! `evenkeel doctor`: quiet about what is right, clear about what is not.
+//! `evenkeel doctor`: it passes sound installations and names the problems of others.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -22,7 +22,7 @@ fn checks(it: &Installation) -> Value {
 }
 
 #[tokio::test]
-async fn a_sound_installation_passes_while_it_is_in_use() {
+async fn a_sound_installation_passes_while_its_server_runs() {
     let it = Installation::new().await;
     let server = it.start(&["serve"]);
     let report = it.run(&["doctor"]).succeeded();
@@ -33,7 +33,7 @@ async fn a_sound_installation_passes_while_it_is_in_use() {
 }
 
 #[tokio::test]
-async fn nothing_is_made_by_looking() {
+async fn doctor_creates_nothing() {
     let it = Installation::new().await;
     let report = it.run(&["doctor"]);
     assert_eq!(report.code, Some(1));
@@ -42,7 +42,7 @@ async fn nothing_is_made_by_looking() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_named() {
+async fn doctor_names_each_problem() {
     let it = Installation::new().await;
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     fs::set_permissions(it.data_dir(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -65,12 +65,12 @@ async fn what_is_wrong_is_named() {
 }
 
 #[tokio::test]
-async fn a_counter_that_lies_is_found() {
+async fn a_wrong_counter_is_found() {
     let it = Installation::new().await;
     it.start(&["demo"]).stop();
-    let lie = "update accounts set transaction_count = transaction_count + $1";
+    let corrupt = "update accounts set transaction_count = transaction_count + $1";
     let db = it.db().await;
-    db.write(move |tx| tx.execute(lie, params![1])).await.unwrap();
+    db.write(move |tx| tx.execute(corrupt, params![1])).await.unwrap();
     assert_eq!(verdict(&checks(&it), "counters"), "fail");
 }
 

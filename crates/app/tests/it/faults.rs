@@ -1,24 +1,24 @@
-//! Bad days: a process that is killed in the middle of its work.
+//! Processes that are killed during an import or a restore.
 
 use std::time::Duration;
 
 use crate::program::{Installation, pause};
 
-/// An import is one transaction, so whatever moment the process dies at, each is there as a whole
-/// or not at all, and the next start finds its way.
+/// An import is one transaction, so whenever the process dies, each import is complete or absent, and the next start
+/// continues from there.
 #[tokio::test]
-async fn a_process_killed_in_the_middle_of_an_import_leaves_all_or_none_of_it() {
+async fn a_process_killed_during_an_import_leaves_all_or_none_of_it() {
     let args = ["demo", "--users", "3", "--transactions", "60000"];
     let it = Installation::new().await;
-    // First while the schema is made, then with some imports behind it and others under way.
+    // The first kill comes while the schema is created, the later ones between and during imports.
     for (imports, milliseconds) in [(0, 40), (1, 0), (4, 15), (5, 5)] {
         let enough = count(&it, IMPORTS).await + imports;
         let mut demo = it.launch(&args);
-        let is_under_way = async || imports == 0 || count(&it, IMPORTS).await >= enough;
-        demo.wait_while_it_runs(is_under_way).await;
+        let has_progressed = async || imports == 0 || count(&it, IMPORTS).await >= enough;
+        demo.wait_while_it_runs(has_progressed).await;
         pause(Duration::from_millis(milliseconds));
         demo.kill();
-        check(&it).await;
+        assert_consistent(&it).await;
     }
     let demo = it.start(&args);
     let keys = std::fs::read_to_string(it.data_dir().join("keys.txt")).unwrap();
@@ -27,11 +27,11 @@ async fn a_process_killed_in_the_middle_of_an_import_leaves_all_or_none_of_it() 
         assert_eq!(answer["pagination"]["total_count"], 20_000);
     }
     demo.stop();
-    check(&it).await;
+    assert_consistent(&it).await;
 }
 
 #[tokio::test]
-async fn a_restore_that_is_killed_leaves_nothing_and_can_be_repeated() {
+async fn a_killed_restore_leaves_nothing_and_can_be_repeated() {
     let it = Installation::new().await;
     it.start(&["demo", "--users", "2", "--transactions", "30000"]).stop();
     let file = it.path("keel.backup");
@@ -44,7 +44,7 @@ async fn a_restore_that_is_killed_leaves_nothing_and_can_be_repeated() {
         let mut restoring = other.command(&["restore", file]).spawn().unwrap();
         pause(Duration::from_millis(milliseconds));
         restoring.kill().unwrap();
-        // A fast machine may be done before the blow falls.
+        // A fast machine may finish the restore before the kill.
         is_done |= restoring.wait().unwrap().success();
         let rows = if is_done { 30_000 } else { 0 };
         assert_eq!(count(&other, ROWS).await, rows);
@@ -53,14 +53,14 @@ async fn a_restore_that_is_killed_leaves_nothing_and_can_be_repeated() {
         other.run(&["restore", file]).succeeded();
     }
     assert_eq!(count(&other, ROWS).await, 30_000);
-    check(&other).await;
+    assert_consistent(&other).await;
 }
 
 const IMPORTS: &str = "select cast(count(*) as bigint) from imports";
 const ROWS: &str = "select cast(count(*) as bigint) from transactions";
-const TOLD: &str = "select cast(coalesce(sum(new_count), 0) as bigint) from imports";
+const REPORTED: &str = "select cast(coalesce(sum(new_count), 0) as bigint) from imports";
 
-/// Zero also when there is no database or table yet.
+/// The count that the statement returns, or zero if there is no database or table yet.
 async fn count(it: &Installation, sql: &str) -> i64 {
     if !it.is_on_postgres() && !it.data_dir().join("evenkeel.db").exists() {
         return 0;
@@ -69,10 +69,10 @@ async fn count(it: &Installation, sql: &str) -> i64 {
     found.ok().flatten().unwrap_or(0)
 }
 
-/// What every import says it brought is there, and nothing else.
-async fn check(it: &Installation) {
+/// Asserts that the transactions are exactly as many as the imports report, and that `doctor` finds no problem.
+async fn assert_consistent(it: &Installation) {
     let doctor = it.run(&["doctor"]);
     let started = doctor.output.contains("ok    schema");
     assert!(doctor.code == Some(0) || !started, "{}", doctor.output);
-    assert_eq!(count(it, ROWS).await, count(it, TOLD).await);
+    assert_eq!(count(it, ROWS).await, count(it, REPORTED).await);
 }

@@ -1,4 +1,4 @@
-//! A process that is paused while it commits a file, and goes on after another one has committed it.
+//! A process that is paused while it commits a file, and resumes after another process has committed it.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -17,9 +17,9 @@ use testkit::Market;
 
 use crate::program::{Installation, pause};
 
-/// So many that reading them takes a moment, in which the process can be paused.
+/// Enough rows that reading them takes a moment, in which the process can be paused.
 const ROWS: usize = 40_000;
-/// The lease of a commit is over by then.
+/// Longer than the lease of a commit.
 const ELEVEN_MINUTES: Duration = Duration::from_secs(660);
 const ATTEMPTS: usize = 10;
 
@@ -33,8 +33,8 @@ fn statement() -> String {
     text
 }
 
-/// Another process on the same database, whose clock shows the time after the lease.
-async fn later(it: &Installation) -> (App, Caller) {
+/// An app on the same database whose clock is past the end of the lease.
+async fn open_app_after_lease(it: &Installation) -> (App, Caller) {
     let clock = Clock::frozen_at(&Clock::System.now().to_string());
     clock.advance(ELEVEN_MINUTES);
     let entropy = Entropy::System;
@@ -69,53 +69,54 @@ async fn count(db: &Db, table: &str) -> i64 {
     db.first(&text, &[], |row| row.get(0)).await.unwrap().unwrap()
 }
 
-/// Pauses the process after it has leased the file and before it writes a row, lets another one commit the file, and lets
-/// the first go on. None where the pause came too late.
-async fn overtaken(it: &Installation) -> Option<CommitOutcome> {
+/// Pauses the process after it has leased the file and before it writes a row, commits the file from here, and resumes
+/// the process. None if the pause came too late.
+async fn commit_while_paused(it: &Installation) -> Option<CommitOutcome> {
     let db = it.db().await;
     let path = it.path("lunch.csv").display().to_string();
     let args = ["import", &path, "--account", "new", "--charges", "negative"];
-    let mut process = Importing::start(it, &args);
-    let mut leased = None;
+    let mut process = ImportProcess::start(it, &args);
+    let mut committed = None;
     while process.0.try_wait().unwrap().is_none() && committing(&db).await.is_none() {
         pause(Duration::from_millis(1));
     }
     process.signal("STOP");
     if let Some(id) = committing(&db).await {
-        let (app, robin) = later(it).await;
-        // A process that was paused within its transaction holds what the other one needs.
-        let taking = tokio::time::timeout(Duration::from_secs(20), files::commit(&app, &robin, id));
-        leased = taking.await.ok().and_then(Result::ok);
+        let (app, robin) = open_app_after_lease(it).await;
+        // If the process was paused inside its transaction, it holds locks that this commit waits for.
+        let committing_here =
+            tokio::time::timeout(Duration::from_secs(20), files::commit(&app, &robin, id));
+        committed = committing_here.await.ok().and_then(Result::ok);
     }
     process.signal("CONT");
     let ended = process.0.wait().unwrap();
-    let said = fs::read_to_string(it.path("output.txt")).unwrap();
-    if leased.is_some() {
-        assert_eq!(ended.code(), Some(1), "{said}");
-        assert!(said.contains("Nothing was changed"), "{said}");
+    let output = fs::read_to_string(it.path("output.txt")).unwrap();
+    if committed.is_some() {
+        assert_eq!(ended.code(), Some(1), "{output}");
+        assert!(output.contains("Nothing was changed"), "{output}");
     }
-    leased
+    committed
 }
 
-/// `evenkeel import`, killed when the test ends before it does.
-struct Importing(Child);
+/// A running `evenkeel import`, killed on drop.
+struct ImportProcess(Child);
 
-impl Importing {
-    fn start(it: &Installation, args: &[&str]) -> Importing {
+impl ImportProcess {
+    fn start(it: &Installation, args: &[&str]) -> ImportProcess {
         let output = File::create(it.path("output.txt")).unwrap();
         let mut command = it.command(args);
         command.stdout(output).stderr(Stdio::null());
-        Importing(command.spawn().unwrap())
+        ImportProcess(command.spawn().unwrap())
     }
 
-    /// A process that has ended is not there to be told.
+    /// Sends a signal, and ignores that the process may have ended.
     fn signal(&self, name: &str) {
         let script = format!("kill -{name} {} 2>/dev/null || true", self.0.id());
         assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
     }
 }
 
-impl Drop for Importing {
+impl Drop for ImportProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -134,9 +135,9 @@ async fn a_file_is_imported_once_when_its_process_is_paused_past_its_lease() {
         {
             *count_before = count(&db, table).await;
         }
-        if let Some(taken) = overtaken(&it).await {
+        if let Some(committed) = commit_while_paused(&it).await {
             let new = count(&db, "transactions").await - before[0];
-            assert_eq!(new, taken.summary.new as i64, "the file was imported twice");
+            assert_eq!(new, committed.summary.new as i64, "the file was imported twice");
             assert_eq!(count(&db, "accounts").await - before[1], 1);
             assert_eq!(count(&db, "imports").await - before[2], 1);
             return;

@@ -1,4 +1,4 @@
-//! The built server while strangers open thousands of connections, and while it is told to stop.
+//! The built server under thousands of connections, with large bodies, while it stops, and with a full disk.
 
 use std::fs;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::program::{Installation, Running, launch, read_answer, wait_until};
 
 const SOCKETS: usize = 10_000;
-/// Connections that the server of these tests keeps open at most.
+/// The limit on open connections that these tests configure.
 const CONNECTIONS: usize = 1_000;
 
 fn start(it: &Installation) -> Running {
@@ -26,7 +26,7 @@ fn open_files(server: &Running) -> usize {
     fs::read_dir(format!("/proc/{}/fd", server.pid())).unwrap().count()
 }
 
-/// A client may open as many sockets as the system gives it, so that this test needs no more than that.
+/// Sockets that the test opens: as many as the process may, up to `SOCKETS`.
 fn sockets() -> usize {
     let limits = fs::read_to_string("/proc/self/limits").unwrap();
     let line = limits.lines().find(|it| it.starts_with("Max open files")).unwrap();
@@ -35,7 +35,7 @@ fn sockets() -> usize {
     SOCKETS.min(soft - 300)
 }
 
-/// Opens connections that each send this and nothing more, from several threads, and asks for `/healthz` in between.
+/// Opens connections from several threads that each send `sent` and nothing more, and checks `/healthz` in between.
 fn flood(server: &Running, count: usize, sent: &[u8]) -> Vec<TcpStream> {
     const THREADS: usize = 8;
     let open = || {
@@ -58,7 +58,7 @@ fn flood(server: &Running, count: usize, sent: &[u8]) -> Vec<TcpStream> {
 }
 
 #[tokio::test]
-async fn ten_thousand_silent_connections_do_not_keep_anyone_out() {
+async fn ten_thousand_silent_connections_do_not_block_other_clients() {
     let it = Installation::new().await;
     let server = start(&it);
     let before = open_files(&server);
@@ -72,7 +72,8 @@ async fn ten_thousand_silent_connections_do_not_keep_anyone_out() {
         assert_eq!(server.get("/readyz", None).0, 200);
         drop(streams);
     }
-    // Requests whose body never comes are in flight; once they have stalled for seconds, they make room too.
+    // Requests whose body never arrives are in flight; after stalling for some seconds, they are closed to make room
+    // too.
     let stalled = stall(&server, body);
     wait_until("it answers while every connection waits for a body", || {
         answers(&server, "/healthz")
@@ -81,7 +82,7 @@ async fn ten_thousand_silent_connections_do_not_keep_anyone_out() {
     server.stop();
 }
 
-/// Takes every connection there is with a request that is never finished.
+/// Occupies every connection with a request that is never finished.
 fn stall(server: &Running, sent: &[u8]) -> Vec<TcpStream> {
     let open = |_| {
         let mut stream = server.connect();
@@ -91,7 +92,7 @@ fn stall(server: &Running, sent: &[u8]) -> Vec<TcpStream> {
     (0..CONNECTIONS).map(open).collect()
 }
 
-/// Whether a request is answered with 200; a server without room refuses the connection.
+/// Whether a request is answered with 200. A server at its connection limit refuses the connection.
 fn answers(server: &Running, path: &str) -> bool {
     let mut stream = server.connect();
     let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
@@ -102,7 +103,7 @@ fn answers(server: &Running, path: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_connection_that_sends_nothing_is_closed_after_seconds() {
+async fn a_silent_connection_is_closed_within_a_minute() {
     let it = Installation::new().await;
     let server = start(&it);
     let mut silent = server.connect();
@@ -110,12 +111,12 @@ async fn a_connection_that_sends_nothing_is_closed_after_seconds() {
     let ended = silent.read(&mut [0; 1]);
     let timed_out =
         |it: &std::io::Error| matches!(it.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
-    assert!(!ended.as_ref().is_err_and(timed_out), "still open after a minute");
+    assert!(!ended.as_ref().is_err_and(timed_out), "the connection is still open after a minute");
     server.stop();
 }
 
 #[tokio::test]
-async fn a_large_body_that_is_refused_is_answered_with_413_every_time() {
+async fn a_body_that_is_too_large_is_always_answered_with_413() {
     let it = Installation::new().await;
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     let secret = it.run(&["key", "create", "--name", "Laptop"]).succeeded();
@@ -140,7 +141,7 @@ async fn a_large_body_that_is_refused_is_answered_with_413_every_time() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_told_to_stop_answers_whoever_waits() {
+async fn a_stopping_server_answers_requests_that_wait() {
     let it = Installation::new().await;
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     let secret = it.run(&["key", "create", "--name", "Laptop"]).succeeded();
@@ -163,7 +164,7 @@ async fn a_server_that_is_told_to_stop_answers_whoever_waits() {
          Connection: close\r\n\r\n"
     );
     waiting.write_all(request.as_bytes()).unwrap();
-    // Connections are taken in order, so once this one is answered the other one is inside.
+    // Connections are accepted in order, so once this one is answered, the other one has been accepted.
     assert_eq!(server.get("/healthz", None).0, 200);
     let began = Instant::now();
     server.signal("TERM");
@@ -174,13 +175,13 @@ async fn a_server_that_is_told_to_stop_answers_whoever_waits() {
 }
 
 #[tokio::test]
-async fn a_full_disk_makes_the_server_not_ready_and_alive() {
+async fn with_a_full_disk_the_server_is_alive_but_not_ready() {
     let it = Installation::new().await;
     if it.is_on_postgres() {
         return;
     }
     let mut command = it.command(&["serve", "--listen", "127.0.0.1:0"]);
-    // No disk has as much room, so that to this server every disk is full.
+    // No disk has this much free space, so the server considers its disk full.
     command.env("EVENKEEL_DATABASE__FREE_MIB_MIN", "1000000000");
     let mut server = launch(command, &it.path(""));
     server.wait_until_ready();

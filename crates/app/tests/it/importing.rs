@@ -1,4 +1,4 @@
-//! Files of banks, from the command line.
+//! Importing bank files from the command line.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ const OFX: &str = "OFXHEADER:100\nDATA:OFXSGML\nVERSION:102\nENCODING:USASCII\nC
     </STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>\n";
 const CSV: &str = "Date,Description,Amount\n2026-03-09,Lunch,-9.00\n2026-03-10,not an amount,?\n";
 
-async fn with_robin() -> Installation {
+async fn installation_with_robin() -> Installation {
     let it = Installation::new().await;
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     fs::write(it.path("march.ofx"), OFX).unwrap();
@@ -29,8 +29,8 @@ fn import(it: &Installation, file: &str, more: &[&str]) -> Outcome {
 }
 
 #[tokio::test]
-async fn an_import_says_what_came_of_each_file_and_where_it_went() {
-    let it = with_robin().await;
+async fn an_import_reports_the_counts_and_the_account_of_each_file() {
+    let it = installation_with_robin().await;
     let first = import(&it, "march.ofx", &[]).succeeded();
     assert!(first.contains("march.ofx: 2 new, 0 changed, 0 already imported (imp_"), "{first}");
     assert!(first.contains("\n  into a new account, "), "{first}");
@@ -42,7 +42,7 @@ async fn an_import_says_what_came_of_each_file_and_where_it_went() {
     assert!(account.starts_with("acc_") && again.contains(account), "{json} {again}");
     assert_eq!((json["new"].as_i64(), json["already_there"].as_i64()), (Some(0), Some(2)));
 
-    // Into the same account by its name, with a row that is left out: neither success nor failure.
+    // Into the same account by its id. One row is left out, so the exit code is neither success nor failure.
     let unsure = import(&it, "lunch.csv", &["--account", account]);
     assert!(unsure.output.contains("Use --charges positive or --charges negative"));
     let lunch = import(&it, "lunch.csv", &["--account", account, "--charges", "negative"]);
@@ -53,8 +53,8 @@ async fn an_import_says_what_came_of_each_file_and_where_it_went() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_said_and_holds_up_nothing_else() {
-    let it = with_robin().await;
+async fn an_unreadable_file_is_reported_and_does_not_stop_the_others() {
+    let it = installation_with_robin().await;
     let ofx = it.path("march.ofx").display().to_string();
     let jpg = it.path("holiday.jpg").display().to_string();
     let both = it.run(&["import", &jpg, &ofx]);
@@ -73,21 +73,21 @@ async fn what_cannot_be_read_is_said_and_holds_up_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_dry_run_needs_nobody_and_changes_nothing() {
+async fn a_dry_run_needs_no_account_and_changes_nothing() {
     let it = Installation::new().await;
     fs::write(it.path("march.ofx"), OFX).unwrap();
-    let looked = import(&it, "march.ofx", &["--dry-run"]).succeeded();
-    assert!(looked.contains("2 transactions from 2026-03-09 to 2026-03-10"), "{looked}");
+    let preview = import(&it, "march.ofx", &["--dry-run"]).succeeded();
+    assert!(preview.contains("2 transactions from 2026-03-09 to 2026-03-10"), "{preview}");
     let json = import(&it, "march.ofx", &["--dry-run", "--json"]).succeeded();
     assert!(json.contains("\"balance\":3100.00"), "{json}");
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     assert!(import(&it, "march.ofx", &[]).succeeded().contains("2 new"));
 }
 
-/// A title that rings, hides what stands before it, and begins a line of its own.
+/// The account name rings the bell, erases its line and changes the color.
 #[tokio::test]
-async fn a_file_gives_the_terminal_no_orders() {
-    let it = with_robin().await;
+async fn control_characters_of_a_file_do_not_reach_the_terminal() {
+    let it = installation_with_robin().await;
     let title = "Sav\u{1b}[2Kings\u{7}\u{9b}31m";
     let qif = format!(
         "!Account\nN{title}\nTBank\n^\n!Type:Bank\nD03/09/2026\nT-12.50\nPKROGER\n^\n\
@@ -96,8 +96,8 @@ async fn a_file_gives_the_terminal_no_orders() {
     fs::write(it.path("hostile\u{1b}[2J.qif"), qif).unwrap();
     for more in [&["--dry-run"][..], &[], &["--json"]] {
         let more = [more, &["--dates", "month-first"]].concat();
-        let said = import(&it, "hostile\u{1b}[2J.qif", &more);
-        let all = format!("{}{}", said.output, said.errors);
+        let imported = import(&it, "hostile\u{1b}[2J.qif", &more);
+        let all = format!("{}{}", imported.output, imported.errors);
         assert!(all.contains("hostile") && all.contains("Sav"), "{all:?}");
         assert!(!all.contains(|it: char| it.is_control() && it != '\n'), "{all:?}");
     }

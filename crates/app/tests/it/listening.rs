@@ -1,4 +1,4 @@
-//! `evenkeel listen`, asked by a client of its own kind.
+//! `evenkeel listen`, receiving webhooks from Evenkeel's own HTTP client.
 
 use std::fs::{self, File};
 use std::process::{Child, Stdio};
@@ -16,32 +16,32 @@ const BODY: &str = r#"{"id":"evt_1","type":"transaction.created","data":{"accoun
 const LIMITS: Limits =
     Limits { connect: Duration::from_secs(5), total: Duration::from_secs(15), body_max: 4_096 };
 
-struct Listening {
+struct Listener {
     child: Child,
     output: std::path::PathBuf,
     url: String,
     client: HttpClient,
 }
 
-impl Listening {
-    fn start(it: &Installation, more: &[&str]) -> Listening {
+impl Listener {
+    fn start(it: &Installation, more: &[&str]) -> Listener {
         let output = it.path("listen.txt");
         let mut command = it.command(&["listen", "--listen", "127.0.0.1:0"]);
         command.args(more).stdout(File::create(&output).unwrap()).stdin(Stdio::null());
         let child = command.spawn().unwrap();
-        let said = || fs::read_to_string(&output).unwrap();
-        wait_until("it listens", || said().contains("Press Ctrl-C to stop."));
-        let text = said();
+        let read_output = || fs::read_to_string(&output).unwrap();
+        wait_until("it listens", || read_output().contains("Press Ctrl-C to stop."));
+        let text = read_output();
         let url =
             text.split_once("Listening on ").unwrap().1.split_once(". Press").unwrap().0.to_owned();
-        // Exactly what the operator of a server is told to allow and to trust.
+        // The client trusts and allows exactly what `listen` tells a server's operator to configure.
         let extra_ca = Some(fs::read(it.data_dir().join("listen-ca.pem")).unwrap());
         let allow = ["127.0.0.0/8", "::1"].map(|it| it.parse().unwrap()).to_vec();
         let client = HttpClient::new(Policy { guard: Guard::Public { allow }, extra_ca }).unwrap();
-        Listening { child, output, url, client }
+        Listener { child, output, url, client }
     }
 
-    fn said(&self) -> String {
+    fn output(&self) -> String {
         fs::read_to_string(&self.output).unwrap()
     }
 
@@ -56,40 +56,40 @@ impl Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for Listener {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// By the library of others.
-fn signed(secret: &str, at: Timestamp) -> String {
+/// Signs with the reference library of Standard Webhooks.
+fn sign(secret: &str, at: Timestamp) -> String {
     Webhook::new(secret).unwrap().sign("evt_1", at.as_second(), BODY.as_bytes()).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_signed_is_shown_as_verified_and_what_is_not_is_refused_with_a_reason() {
+async fn valid_signatures_are_shown_as_verified_and_others_refused_with_a_reason() {
     let it = Installation::new().await;
-    let listening = Listening::start(&it, &["--secret", SECRET]);
+    let listener = Listener::start(&it, &["--secret", SECRET]);
     let now = Clock::System.now();
-    assert_eq!(listening.post(now, &signed(SECRET, now)).await.0, 204);
-    // After a rotation there are two, and one is known here.
-    let both = format!("{} {}", signed(OLD, now), signed(SECRET, now));
-    assert_eq!(listening.post(now, &both).await.0, 204);
-    let (status, said) = listening.post(now, &signed(OLD, now)).await;
+    assert_eq!(listener.post(now, &sign(SECRET, now)).await.0, 204);
+    // After a rotation there are two signatures, of which one matches a known secret.
+    let both = format!("{} {}", sign(OLD, now), sign(SECRET, now));
+    assert_eq!(listener.post(now, &both).await.0, 204);
+    let (status, body) = listener.post(now, &sign(OLD, now)).await;
     assert_eq!(
-        (status, said.contains("no signature matches a known secret")),
+        (status, body.contains("no signature matches a known secret")),
         (400, true),
-        "{said}"
+        "{body}"
     );
     let long_ago = Timestamp::from_second(now.as_second() - 400).unwrap();
-    let (status, said) = listening.post(long_ago, &signed(SECRET, long_ago)).await;
-    assert_eq!((status, said.contains("seconds ago")), (400, true), "{said}");
+    let (status, body) = listener.post(long_ago, &sign(SECRET, long_ago)).await;
+    assert_eq!((status, body.contains("seconds ago")), (400, true), "{body}");
 
-    let said = listening.said();
-    let lines: Vec<&str> = said.lines().filter(|it| it.contains("evt_1")).collect();
-    assert_eq!(lines.len(), 4, "{said}");
+    let output = listener.output();
+    let lines: Vec<&str> = output.lines().filter(|it| it.contains("evt_1")).collect();
+    assert_eq!(lines.len(), 4, "{output}");
     assert!(lines[0].contains("transaction_ids=txn_1,txn_2,txn_3,..."), "{}", lines[0]);
     assert!(lines[0].ends_with("  verified") && !lines[0].contains("again"), "{}", lines[0]);
     assert!(lines[1].contains("evt_1  again"), "{}", lines[1]);
@@ -97,50 +97,54 @@ async fn what_is_signed_is_shown_as_verified_and_what_is_not_is_refused_with_a_r
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_to_forward_to_is_not_there_the_sender_hears_it() {
+async fn an_unreachable_forward_address_is_answered_with_502() {
     let it = Installation::new().await;
     let nowhere = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let nowhere = format!("http://{nowhere}/hooks");
-    let listening = Listening::start(&it, &["--forward", &nowhere]);
+    let listener = Listener::start(&it, &["--forward", &nowhere]);
     let now = Clock::System.now();
-    let (status, said) = listening.post(now, "v1,AAAA").await;
-    assert_eq!((status, said.contains("gave no answer")), (502, true), "{said}");
-    assert!(listening.said().contains("start with --secret to check it"));
+    let (status, body) = listener.post(now, "v1,AAAA").await;
+    assert_eq!((status, body.contains("gave no answer")), (502, true), "{body}");
+    assert!(listener.output().contains("start with --secret to check it"));
 }
 
 #[tokio::test]
-async fn the_certificate_stays_and_its_authority_has_no_key() {
+async fn the_certificate_is_reused_and_its_authority_file_has_no_key() {
     let it = Installation::new().await;
-    drop(Listening::start(&it, &[]));
+    drop(Listener::start(&it, &[]));
     let own = fs::read_to_string(it.data_dir().join("listen.pem")).unwrap();
     let authority = fs::read_to_string(it.data_dir().join("listen-ca.pem")).unwrap();
-    drop(Listening::start(&it, &[]));
+    drop(Listener::start(&it, &[]));
     assert_eq!(fs::read_to_string(it.data_dir().join("listen.pem")).unwrap(), own);
-    assert_eq!(own.matches("PRIVATE KEY-----").count(), 2, "one key, of one certificate");
+    assert_eq!(
+        own.matches("PRIVATE KEY-----").count(),
+        2,
+        "the file does not have exactly one key"
+    );
     assert_eq!(own.matches("BEGIN CERTIFICATE").count(), 2);
     assert!(!authority.contains("PRIVATE") && own.ends_with(&authority));
 }
 
 #[tokio::test]
-async fn a_secret_that_is_none_is_refused_before_anything_listens() {
+async fn an_invalid_secret_is_refused_at_start() {
     let it = Installation::new().await;
-    let said =
+    let error =
         outcome(&mut it.command(&["listen", "--secret", "hunter2", "--listen", "127.0.0.1:0"]))
             .failed();
-    assert!(said.contains("whsec_"), "{said}");
+    assert!(error.contains("whsec_"), "{error}");
 }
 
-/// Ctrl-C, and a service manager's word.
+/// SIGINT is Ctrl-C; service managers send SIGTERM.
 #[tokio::test]
-async fn it_ends_when_told() {
+async fn listen_stops_on_sigint_and_sigterm() {
     let it = Installation::new().await;
     for signal in ["INT", "TERM"] {
-        let mut listening = Listening::start(&it, &[]);
-        let script = format!("kill -{signal} {}", listening.child.id());
+        let mut listener = Listener::start(&it, &[]);
+        let script = format!("kill -{signal} {}", listener.child.id());
         std::process::Command::new("sh").args(["-c", &script]).status().unwrap();
         let mut ended = None;
         wait_until("it has ended", || {
-            ended = listening.child.try_wait().unwrap();
+            ended = listener.child.try_wait().unwrap();
             ended.is_some()
         });
         assert_eq!(ended.unwrap().code(), Some(0), "{signal}");
@@ -148,25 +152,34 @@ async fn it_ends_when_told() {
 }
 
 #[tokio::test]
-async fn what_cannot_work_is_said_before_anything_is_heard() {
+async fn invalid_options_are_refused_at_start() {
     let it = Installation::new().await;
     for url in ["localhost:3000", "ftp://localhost/", "not an address"] {
-        let said = it.run(&["listen", "--forward", url, "--listen", "127.0.0.1:0"]).failed();
-        assert_eq!(said, "--forward must look like http://localhost:3000/hooks");
+        let error = it.run(&["listen", "--forward", url, "--listen", "127.0.0.1:0"]).failed();
+        assert_eq!(error, "--forward must look like http://localhost:3000/hooks");
     }
-    let said = it.run(&["listen", "--listen", "4691"]).failed();
-    assert!(said.contains("such as 127.0.0.1:4690"), "{said}");
-    // Nobody's folder, or a mistyped one.
-    let alone = Listening::start(&it, &[]);
-    assert!(alone.said().contains("There is no server in"), "{}", alone.said());
-    let absolute = it.data_dir().join("listen-ca.pem").display().to_string();
-    assert!(alone.said().contains(&format!("ca_file = \"{absolute}\"")), "{}", alone.said());
-    drop(alone);
-    it.run(&["user", "create", "robin@example.com"]).succeeded();
-    let told = Listening::start(&it, &["--secret", SECRET]);
+    let error = it.run(&["listen", "--listen", "4691"]).failed();
+    assert!(error.contains("such as 127.0.0.1:4690"), "{error}");
+    // A folder without a server, perhaps a mistyped one.
+    let without_server = Listener::start(&it, &[]);
     assert!(
-        !told.said().contains("There is no server") && !told.said().contains("curl"),
+        without_server.output().contains("There is no server in"),
         "{}",
-        told.said()
+        without_server.output()
+    );
+    let absolute = it.data_dir().join("listen-ca.pem").display().to_string();
+    assert!(
+        without_server.output().contains(&format!("ca_file = \"{absolute}\"")),
+        "{}",
+        without_server.output()
+    );
+    drop(without_server);
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    let with_server = Listener::start(&it, &["--secret", SECRET]);
+    assert!(
+        !with_server.output().contains("There is no server")
+            && !with_server.output().contains("curl"),
+        "{}",
+        with_server.output()
     );
 }

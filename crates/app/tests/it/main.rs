@@ -1,5 +1,5 @@
-//! The binary from outside, and the rules of the house.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so at once")]
+//! Tests of the built binary, and the repository's own rules (`tidy`).
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue fails at once")]
 
 mod backups;
 mod configuration;

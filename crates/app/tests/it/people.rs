@@ -1,4 +1,4 @@
-//! People and their keys, from the command line, with and without a server beside it.
+//! Accounts of people and their API keys from the command line, with and without a running server.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -6,7 +6,7 @@ use std::process::Stdio;
 use crate::program::Installation;
 
 #[tokio::test]
-async fn a_person_is_made_listed_and_removed() {
+async fn a_person_is_created_listed_and_deleted() {
     let it = Installation::new().await;
     let made = it.run(&["user", "create", "Robin@Example.com", "--name", "Robin", "--json"]).json();
     assert_eq!(made["email"], "robin@example.com");
@@ -26,9 +26,9 @@ async fn a_person_is_made_listed_and_removed() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_new_person_is_said_in_a_sentence() {
+async fn an_invalid_new_person_is_refused_with_one_sentence() {
     let it = Installation::new().await;
-    for (args, said) in [
+    for (args, expected) in [
         (
             &["user", "create", "robin"][..],
             "email must be an email address such as robin@example.com",
@@ -42,12 +42,12 @@ async fn what_is_wrong_with_a_new_person_is_said_in_a_sentence() {
             "password must have 10 to 256 characters",
         ),
     ] {
-        assert_eq!(it.run(args).failed(), said);
+        assert_eq!(it.run(args).failed(), expected);
     }
 }
 
 #[tokio::test]
-async fn a_password_can_come_from_standard_input_and_is_not_shown_again() {
+async fn a_password_from_standard_input_is_not_printed() {
     let it = Installation::new().await;
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     let mut command = it.command(&["user", "password", "robin@example.com", "--password-stdin"]);
@@ -60,7 +60,7 @@ async fn a_password_can_come_from_standard_input_and_is_not_shown_again() {
 }
 
 #[tokio::test]
-async fn a_key_works_at_once_and_ends_within_a_second_of_its_revocation() {
+async fn a_key_works_at_once_and_is_refused_after_its_revocation() {
     let it = Installation::new().await;
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     let server = it.start(&["serve"]);
@@ -84,7 +84,7 @@ async fn a_key_works_at_once_and_ends_within_a_second_of_its_revocation() {
 }
 
 #[tokio::test]
-async fn whose_key_it_is_must_be_said_once_there_are_several_people() {
+async fn commands_need_user_when_there_are_several_accounts() {
     let it = Installation::new().await;
     let missing = it.run(&["key", "list"]).failed();
     assert!(missing.starts_with("there is no Evenkeel database in "), "{missing}");
@@ -111,19 +111,19 @@ async fn whose_key_it_is_must_be_said_once_there_are_several_people() {
 }
 
 #[tokio::test]
-async fn a_fresh_server_says_where_to_begin_and_with_which_code() {
+async fn a_fresh_server_logs_the_setup_address_and_code() {
     let it = Installation::new().await;
     let server = it.start(&["serve"]);
     let line = |log: &str| -> serde_json::Value {
         let line = log.lines().find(|it| it.contains("no account exists yet"));
         serde_json::from_str(line.unwrap_or_else(|| panic!("{log}"))).unwrap()
     };
-    let said = line(&server.errors());
-    assert_eq!(said["url"], format!("{}/setup", server.fact("web_url")));
-    let code = said["code"].as_str().unwrap().to_owned();
+    let logged = line(&server.errors());
+    assert_eq!(logged["url"], format!("{}/setup", server.fact("web_url")));
+    let code = logged["code"].as_str().unwrap().to_owned();
     assert_eq!((code.len(), code.matches('-').count()), (14, 2));
     server.stop();
-    // The same after a restart, and no word of it once somebody has an account.
+    // The code is the same after a restart, and no longer logged once an account exists.
     let server = it.start(&["serve"]);
     assert_eq!(line(&server.errors())["code"], code.as_str());
     server.stop();
@@ -134,7 +134,7 @@ async fn a_fresh_server_says_where_to_begin_and_with_which_code() {
 }
 
 #[tokio::test]
-async fn the_audit_trail_is_shown_and_a_change_in_it_is_noticed() {
+async fn the_audit_trail_is_listed_and_changes_in_it_are_detected() {
     let it = Installation::new().await;
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     it.run(&["user", "password", "robin@example.com"]).succeeded();
@@ -150,10 +150,10 @@ async fn the_audit_trail_is_shown_and_a_change_in_it_is_noticed() {
     assert_eq!(sound, "The audit trail of robin@example.com is intact: 2 entries.\n");
     assert_eq!(it.run(&["audit", "verify", "--json"]).json()["entries"], 2);
     let db = it.db().await;
-    let cut = "delete from audit where number = 2";
-    db.write(move |tx| tx.execute(cut, &[])).await.unwrap();
-    let said = it.run(&["audit", "verify"]).failed();
-    assert!(said.contains("it has 1 entries, but its anchor says 2"), "{said}");
+    let truncate = "delete from audit where number = 2";
+    db.write(move |tx| tx.execute(truncate, &[])).await.unwrap();
+    let error = it.run(&["audit", "verify"]).failed();
+    assert!(error.contains("it has 1 entries, but its anchor says 2"), "{error}");
     let change = "update audit set details = 'Nothing happened' where number = 1";
     db.write(move |tx| tx.execute(change, &[])).await.unwrap();
     drop(db);
@@ -162,32 +162,32 @@ async fn the_audit_trail_is_shown_and_a_change_in_it_is_noticed() {
 }
 
 #[tokio::test]
-async fn the_operator_helps_somebody_who_lost_their_second_step() {
+async fn the_operator_can_turn_off_a_lost_second_step() {
     let it = Installation::new().await;
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     let args = ["user", "password", "robin@example.com", "--drop-second-step"];
-    let said = it.run(&args).succeeded();
-    assert!(said.contains("Two-step sign-in of robin@example.com is off."), "{said}");
+    let output = it.run(&args).succeeded();
+    assert!(output.contains("Two-step sign-in of robin@example.com is off."), "{output}");
     let listed = it.run(&["audit", "list", "--json"]).json();
     assert_eq!(listed[0]["action"], "second_step.change");
 }
 
 #[tokio::test]
-async fn everything_of_a_person_goes_into_a_file_that_is_not_overwritten_unasked() {
+async fn an_export_contains_a_persons_data_and_replaces_a_file_only_with_force() {
     let it = Installation::new().await;
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     it.run(&["user", "create", "kim@example.com"]).succeeded();
     let file = it.path("robin.zip");
     let out = file.to_str().unwrap();
     let export = ["export", "--user", "robin@example.com", "--out", out];
-    let said = it.run(&export).succeeded();
-    assert!(said.contains("the data of robin@example.com"), "{said}");
+    let output = it.run(&export).succeeded();
+    assert!(output.contains("the data of robin@example.com"), "{output}");
     let bytes = std::fs::read(&file).unwrap();
     assert!(bytes.starts_with(b"PK\x03\x04") && bytes.len() > 1_000);
     assert!(it.run(&export).failed().ends_with("or replace it with --force"));
     it.run(&[&export[..], &["--force"]].concat()).succeeded();
     let nobody = it.run(&["export", "--user", "nobody@example.com", "--out", out, "--force"]);
     assert!(nobody.failed().starts_with("no account has the email address"));
-    let unsaid = it.run(&["export", "--out", out, "--force"]).failed();
-    assert!(unsaid.ends_with("choose one with --user EMAIL"), "{unsaid}");
+    let ambiguous = it.run(&["export", "--out", out, "--force"]).failed();
+    assert!(ambiguous.ends_with("choose one with --user EMAIL"), "{ambiguous}");
 }

@@ -1,4 +1,4 @@
-//! Runs the built program: an installation of its own for each test, on the engine at hand.
+//! Runs the built program: each test has its own installation, on SQLite or on the PostgreSQL of this test run.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
@@ -12,15 +12,15 @@ use serde_json::Value;
 use tempfile::TempDir;
 use testkit::Database;
 
-/// Nothing here takes nearly as long; a test that waits longer would wait for ever.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Nothing here takes nearly as long, so a test that waits longer has failed.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Installation {
     folder: TempDir,
     database: Database,
 }
 
-/// What a command left behind.
+/// The exit code and output of a command.
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
     pub(crate) output: String,
@@ -34,7 +34,7 @@ impl Outcome {
         self.output
     }
 
-    /// The one sentence that a failed command says.
+    /// The one sentence that a failed command prints.
     #[track_caller]
     pub(crate) fn failed(self) -> String {
         assert_eq!(self.code, Some(1), "{}{}", self.output, self.errors);
@@ -66,7 +66,7 @@ impl Installation {
         self.database.url().is_some()
     }
 
-    /// The program in an empty environment, told where this installation is.
+    /// The program in an empty environment, with the options that point it to this installation.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = program(self.folder.path());
         command.args(args).arg("--data-dir").arg(self.data_dir());
@@ -80,14 +80,14 @@ impl Installation {
         outcome(&mut self.command(args))
     }
 
-    /// Starts a server and waits until it says that it is ready.
+    /// Starts a server and waits until it is ready.
     pub(crate) fn start(&self, args: &[&str]) -> Running {
         let mut running = self.launch(args);
         running.wait_until_ready();
         running
     }
 
-    /// The same without waiting.
+    /// Starts a server without waiting for it.
     pub(crate) fn launch(&self, args: &[&str]) -> Running {
         let mut command = self.command(args);
         command.args(["--listen", "127.0.0.1:0"]);
@@ -102,8 +102,8 @@ impl Installation {
     }
 }
 
-/// The program in an environment of its own, which takes a free port unless a test says otherwise: on the usual one,
-/// the Evenkeel of whoever runs the tests may be listening.
+/// The program in an empty environment. It listens on a free port unless a test sets one, because the developer's own
+/// Evenkeel may be listening on the default port.
 pub(crate) fn program(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
     command.env_clear().env("TMPDIR", folder).env("EVENKEEL_LISTEN", "127.0.0.1:0");
@@ -127,7 +127,7 @@ pub(crate) fn launch(mut command: Command, folder: &Path) -> Running {
     Running { child, ready, output, errors, facts: Value::Null }
 }
 
-/// A server under way; killed when the test ends without stopping it.
+/// A running server, killed on drop unless the test has stopped it.
 pub(crate) struct Running {
     child: Child,
     ready: PathBuf,
@@ -142,22 +142,23 @@ impl Running {
         let child = &mut self.child;
         wait_until("it is ready", || {
             let ended = child.try_wait().unwrap();
-            assert!(ended.is_none(), "it ended: {}", fs::read_to_string(&errors).unwrap());
+            assert!(ended.is_none(), "the server ended: {}", fs::read_to_string(&errors).unwrap());
             ready.exists()
         });
         self.facts = serde_json::from_str(&fs::read_to_string(&self.ready).unwrap()).unwrap();
     }
 
-    /// Waits until something is so, or the program has come to its end by itself.
-    pub(crate) async fn wait_while_it_runs(&mut self, is_so: impl AsyncFn() -> bool) {
+    /// Waits until the condition holds, the program is ready, or the program has ended.
+    pub(crate) async fn wait_while_it_runs(&mut self, condition: impl AsyncFn() -> bool) {
         let start = Instant::now();
-        while self.child.try_wait().unwrap().is_none() && !self.ready.exists() && !is_so().await {
-            assert!(start.elapsed() < PATIENCE, "waited in vain");
+        while self.child.try_wait().unwrap().is_none() && !self.ready.exists() && !condition().await
+        {
+            assert!(start.elapsed() < TIMEOUT, "timed out");
             pause(Duration::from_millis(2));
         }
     }
 
-    /// A member of the ready file.
+    /// A field of the ready file.
     pub(crate) fn fact(&self, name: &str) -> &str {
         self.facts[name].as_str().unwrap()
     }
@@ -182,7 +183,7 @@ impl Running {
         get(self.fact("web_url"), path, key)
     }
 
-    /// Asks it to stop.
+    /// Sends a signal to the server.
     pub(crate) fn signal(&self, name: &str) {
         let script = format!("kill -{name} {}", self.child.id());
         assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
@@ -216,26 +217,26 @@ impl Drop for Running {
 }
 
 #[track_caller]
-pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < PATIENCE, "waited in vain until {what}");
+    while !condition() {
+        assert!(start.elapsed() < TIMEOUT, "timed out waiting until {what}");
         pause(Duration::from_millis(10));
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "another process has no clock that we could move")]
+#[expect(clippy::disallowed_methods, reason = "another process has no clock that a test can move")]
 pub(crate) fn pause(time: Duration) {
     std::thread::sleep(time);
 }
 
 pub(crate) fn connect(url: &str) -> TcpStream {
     let stream = TcpStream::connect(url.trim_start_matches("http://")).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     stream
 }
 
-/// One request over a connection of its own: the status, and the body if it is JSON.
+/// Sends one request over a new connection. Returns the status, and the body if it is JSON.
 pub(crate) fn get(url: &str, path: &str, key: Option<&str>) -> (u16, Value) {
     let mut stream = connect(url);
     let authorization = key.map(|it| format!("Authorization: Bearer {it}\r\n")).unwrap_or_default();

@@ -22,8 +22,8 @@ use crate::program::{Installation, Running, launch, pause};
 
 const EVENTS: usize = 300;
 
-/// The same installation, written to from here; nothing is sent from here.
-async fn beside(it: &Installation) -> (App, UserId) {
+/// An app on the server's database that writes events and sends none.
+async fn open_app(it: &Installation) -> (App, UserId) {
     let key = fs::read_to_string(it.data_dir().join("installation.key")).unwrap();
     let clock = Clock::System;
     let app = App::new(Setup {
@@ -47,7 +47,7 @@ async fn beside(it: &Installation) -> (App, UserId) {
     (app, user.id)
 }
 
-async fn endpoint(app: &App, user: UserId, url: &str) {
+async fn create_endpoint(app: &App, user: UserId, url: &str) {
     let caller = Caller::owner(user);
     let name = "A script".to_owned();
     let new = NewKey { name, scopes: Scopes::all(), accounts: None, expires_at: None };
@@ -58,7 +58,7 @@ async fn endpoint(app: &App, user: UserId, url: &str) {
     app.db.write(create).await.unwrap();
 }
 
-async fn happen(app: &App, user: UserId, count: usize) {
+async fn append_events(app: &App, user: UserId, count: usize) {
     for _ in 0..count {
         let mine = app.clone();
         let event = Event::TransactionsCreated {
@@ -80,7 +80,7 @@ fn serve(it: &Installation) -> Running {
     launch(command, &it.path(""))
 }
 
-/// The server's clock is that of the machine: instead of waiting for its leases, they are ended.
+/// Ends all delivery leases, because the killed server's leases run by the system clock, which a test cannot move.
 async fn end_leases(app: &App) {
     const END: &str = "update deliveries set due_at = 1 where due_at is not null";
     let end = |tx: &mut db::Tx<'_>| tx.execute(END, &[]);
@@ -91,10 +91,10 @@ async fn end_leases(app: &App) {
 async fn a_server_killed_while_it_sends_loses_no_event() {
     let it = Installation::new().await;
     it.run(&["user", "create", "robin@example.com"]).succeeded();
-    let (app, user) = beside(&it).await;
+    let (app, user) = open_app(&it).await;
     let receiver = Receiver::start().await;
-    endpoint(&app, user, &receiver.url).await;
-    happen(&app, user, EVENTS).await;
+    create_endpoint(&app, user, &receiver.url).await;
+    append_events(&app, user, EVENTS).await;
     for more in [1, 2, 9, 20, 40, 70] {
         let enough = receiver.requests().len() + more;
         let mut server = serve(&it);
@@ -108,10 +108,10 @@ async fn a_server_killed_while_it_sends_loses_no_event() {
         let found = app.db.first(WAITING, params![user], |row| row.get::<i64>(0)).await;
         found.unwrap().unwrap()
     };
-    assert!(waiting().await > 0, "nothing was left to be sent");
+    assert!(waiting().await > 0, "the servers sent everything before they were killed");
     let mut server = serve(&it);
     server.wait_until_ready();
-    let told: BTreeSet<String> = {
+    let expected: BTreeSet<String> = {
         let events = outbox::list(&app.db, user, None, EVENTS + 1).await.unwrap();
         events.iter().map(|it| it.id.to_string()).collect()
     };
@@ -122,9 +122,9 @@ async fn a_server_killed_while_it_sends_loses_no_event() {
         pause(Duration::from_millis(2));
     }
     server.stop();
-    assert_eq!(told.len(), EVENTS);
-    let heard: BTreeSet<String> =
+    assert_eq!(expected.len(), EVENTS);
+    let received: BTreeSet<String> =
         receiver.requests().iter().map(|it| it.header("webhook-id").to_owned()).collect();
-    assert_eq!(heard, told);
+    assert_eq!(received, expected);
     assert_eq!(waiting().await, 0);
 }

@@ -1,4 +1,4 @@
-//! A server from start to end.
+//! `evenkeel serve`: starting, refusing to start, and stopping.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use db::params;
 use crate::program::{Installation, get, outcome, read_answer, wait_until};
 
 #[tokio::test]
-async fn port_zero_takes_a_free_one_and_the_ready_file_tells_which() {
+async fn port_zero_takes_a_free_port_and_the_ready_file_names_it() {
     let it = Installation::new().await;
     let server = it.start(&["serve"]);
     let url = server.fact("web_url");
@@ -25,7 +25,7 @@ async fn port_zero_takes_a_free_one_and_the_ready_file_tells_which() {
 }
 
 #[tokio::test]
-async fn metrics_can_be_answered_elsewhere_only() {
+async fn metrics_can_be_served_on_a_separate_address_only() {
     let it = Installation::new().await;
     let mut command = it.command(&["serve", "--listen", "127.0.0.1:0"]);
     command.env("EVENKEEL_METRICS__LISTEN", "127.0.0.1:0");
@@ -40,7 +40,7 @@ async fn metrics_can_be_answered_elsewhere_only() {
 }
 
 #[tokio::test]
-async fn metrics_are_answered_to_everyone_only_where_the_operator_says_so() {
+async fn metrics_are_public_only_if_the_operator_allows_it() {
     let it = Installation::new().await;
     let mut command = it.command(&["serve", "--listen", "127.0.0.1:0"]);
     command.env("EVENKEEL_METRICS__PUBLIC", "true");
@@ -58,22 +58,22 @@ async fn metrics_are_answered_to_everyone_only_where_the_operator_says_so() {
 }
 
 #[tokio::test]
-async fn a_request_under_way_is_answered_before_the_server_stops() {
+async fn a_request_in_flight_is_answered_before_the_server_stops() {
     let it = Installation::new().await;
     let mut server = it.start(&["serve"]);
     let mut slow = server.connect();
     slow.write_all(b"GET /healthz HTTP/1.1\r\nHost: loc").unwrap();
-    // Connections are taken in order, so once this one is answered the slow one is inside.
+    // Connections are accepted in order, so once this one is answered, the slow one has been accepted.
     assert_eq!(server.get("/healthz", None).0, 200);
     server.signal("TERM");
-    wait_until("it begins to stop", || server.errors().contains("stopping"));
+    wait_until("the server begins to stop", || server.errors().contains("stopping"));
     slow.write_all(b"alhost\r\nConnection: close\r\n\r\n").unwrap();
     assert_eq!(read_answer(&mut slow).0, 200);
     assert_eq!(server.wait().code(), Some(0));
 }
 
 #[tokio::test]
-async fn the_last_use_of_a_key_is_kept_when_the_server_stops() {
+async fn the_last_use_of_a_key_is_saved_when_the_server_stops() {
     let it = Installation::new().await;
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     let secret = it.run(&["key", "create", "--name", "Laptop"]).succeeded();
@@ -86,7 +86,7 @@ async fn the_last_use_of_a_key_is_kept_when_the_server_stops() {
 }
 
 #[tokio::test]
-async fn a_second_server_on_the_same_file_is_refused_and_on_the_same_postgres_welcome() {
+async fn a_second_server_is_refused_on_the_same_file_and_allowed_on_the_same_postgres() {
     let it = Installation::new().await;
     let first = it.start(&["serve"]);
     if it.is_on_postgres() {
@@ -94,24 +94,24 @@ async fn a_second_server_on_the_same_file_is_refused_and_on_the_same_postgres_we
         second.wait_until_ready();
         second.stop();
     } else {
-        let said = it.run(&["serve", "--listen", "127.0.0.1:0"]).failed();
+        let error = it.run(&["serve", "--listen", "127.0.0.1:0"]).failed();
         let holder = format!("another evenkeel (process {}) is using ", first.pid());
-        assert!(said.starts_with(&holder) && said.contains("--data-dir"), "{said}");
+        assert!(error.starts_with(&holder) && error.contains("--data-dir"), "{error}");
     }
-    // The first one goes on, and commands work beside it.
+    // The first server still runs, and commands work at the same time.
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     first.stop();
     it.start(&["serve"]).stop();
 }
 
 #[tokio::test]
-async fn an_address_that_is_taken_is_named() {
+async fn an_address_in_use_is_named_in_the_error() {
     let it = Installation::new().await;
     let server = it.start(&["serve"]);
-    let taken = server.fact("web_url").trim_start_matches("http://");
+    let address = server.fact("web_url").trim_start_matches("http://");
     let other = Installation::new().await;
-    let said = other.run(&["serve", "--listen", taken]).failed();
-    assert!(said.starts_with(&format!("cannot listen on {taken}; ")), "{said}");
+    let error = other.run(&["serve", "--listen", address]).failed();
+    assert!(error.starts_with(&format!("cannot listen on {address}; ")), "{error}");
     server.stop();
 }
 
@@ -121,10 +121,10 @@ async fn a_database_of_a_newer_version_is_refused() {
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     make_newer(&it).await;
     for args in [&["serve"][..], &["user", "list"]] {
-        let said = it.run(args).failed();
+        let error = it.run(args).failed();
         let expected =
             "this database was last used by a newer Evenkeel (its schema is at version 999,";
-        assert!(said.starts_with(expected), "{said}");
+        assert!(error.starts_with(expected), "{error}");
     }
 }
 
@@ -136,7 +136,7 @@ pub(crate) async fn make_newer(it: &Installation) {
 }
 
 #[tokio::test]
-async fn nobody_else_can_look_into_the_data_directory() {
+async fn only_the_owner_can_read_the_data_directory() {
     let it = Installation::new().await;
     let server = it.start(&["serve"]);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -154,12 +154,12 @@ async fn another_installation_s_key_is_refused() {
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     let key = it.data_dir().join("installation.key");
     let other = "00".repeat(32);
-    let said = outcome(it.command(&["serve"]).env("EVENKEEL_INSTALLATION_KEY", other)).failed();
+    let error = outcome(it.command(&["serve"]).env("EVENKEEL_INSTALLATION_KEY", other)).failed();
     assert!(
-        said.starts_with("this database belongs to an installation with another key"),
-        "{said}"
+        error.starts_with("this database belongs to an installation with another key"),
+        "{error}"
     );
     fs::remove_file(&key).unwrap();
-    let said = it.run(&["user", "list"]).failed();
-    assert!(said.contains("installation.key is missing"), "{said}");
+    let error = it.run(&["user", "list"]).failed();
+    assert!(error.contains("installation.key is missing"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Files that are made to fill the memory, against the built program.
+//! Uploaded files that unpack to far more than their size, against the built program.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -18,9 +18,9 @@ use crate::program::{Installation, Running, connect, launch};
 
 /// The unpacked size of the export, which once took 4.7 GiB of memory.
 const UNPACKED_MIB: usize = 500;
-/// The bound that the server is given here, so that a debug build reaches it soon.
-const BOUND_MIB: usize = 16;
-/// Far below what was taken, and far above what a server takes with a bound of 16 MiB.
+/// The limit that the tests configure, low so that a debug build reaches it soon.
+const LIMIT_MIB: usize = 16;
+/// Far below the 4.7 GiB it once took, and far above what a server with a limit of 16 MiB takes.
 const MEMORY_KIB_MAX: u64 = 600 * 1_024;
 const REQUESTS: usize = 6;
 
@@ -28,8 +28,8 @@ const ROW: &str = "{\"id\":\"t\",\"account_id\":\"a\",\"account_name\":\"A\",\"a
     \"currency\":\"USD\",\"date_posted\":\"2026-03-01\",\"pending\":false,\
     \"original_description\":\"x\"},\n";
 
-/// Deflated without a look at what came before, so that it can be repeated as it is.
-fn deflated(content: &[u8]) -> Vec<u8> {
+/// Deflates without references to earlier content, so that the result can be repeated.
+fn deflate(content: &[u8]) -> Vec<u8> {
     let mut packed = Vec::with_capacity(content.len() + 1_024);
     let mut compress = Compress::new(Compression::fast(), false);
     compress.compress_vec(content, &mut packed, FlushCompress::Full).unwrap();
@@ -37,17 +37,17 @@ fn deflated(content: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// An export whose list of transactions is one tiny row, again and again.
+/// An export whose list of transactions is one tiny row, repeated.
 fn bomb() -> Vec<u8> {
     let rows = ROW.repeat((1 << 20) / ROW.len());
     let count = UNPACKED_MIB * (1 << 20) / rows.len();
     let last = format!("{}]", ROW.trim_end_matches(",\n"));
-    // A block that is the last of its list, and empty.
+    // An empty final block.
     let end = [3, 0];
     let list = |parts: &[Vec<u8>]| [&parts.concat()[..], &end].concat();
-    let empty = || list(&[deflated(b"[]")]);
+    let empty = || list(&[deflate(b"[]")]);
     let transactions =
-        list(&[deflated(b"["), deflated(rows.as_bytes()).repeat(count), deflated(last.as_bytes())]);
+        list(&[deflate(b"["), deflate(rows.as_bytes()).repeat(count), deflate(last.as_bytes())]);
     let parts = [
         ("accounts.json", empty()),
         ("balances.json", empty()),
@@ -58,7 +58,7 @@ fn bomb() -> Vec<u8> {
     for (name, packed) in parts {
         let mut head = vec![20, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         head.extend_from_slice(&(packed.len() as u32).to_le_bytes());
-        // It says that it unpacks to one byte.
+        // The header claims an unpacked size of one byte.
         head.extend_from_slice(&[1, 0, 0, 0, name.len() as u8, 0, 0, 0]);
         entries.extend_from_slice(b"PK\x01\x02\x14\x00");
         entries.extend_from_slice(&head);
@@ -79,8 +79,8 @@ fn bomb() -> Vec<u8> {
     out
 }
 
-/// The same installation, written to from here: somebody who is signed in, and their session.
-async fn beside(it: &Installation) -> (App, Caller, String) {
+/// An app on the server's database, with a signed-in person and their session.
+async fn open_app(it: &Installation) -> (App, Caller, String) {
     let key = fs::read_to_string(it.data_dir().join("installation.key")).unwrap();
     let clock = Clock::System;
     let app = App::new(Setup {
@@ -108,13 +108,13 @@ async fn beside(it: &Installation) -> (App, Caller, String) {
 
 fn serve(it: &Installation) -> Running {
     let mut command = it.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("EVENKEEL_IMPORTS__UNPACKED_MIB", BOUND_MIB.to_string());
+    command.env("EVENKEEL_IMPORTS__UNPACKED_MIB", LIMIT_MIB.to_string());
     let mut server = launch(command, &it.path(""));
     server.wait_until_ready();
     server
 }
 
-fn ask(server: &Running, path: &str, session: &str) -> TcpStream {
+fn send_get(server: &Running, path: &str, session: &str) -> TcpStream {
     let mut stream = connect(server.fact("web_url"));
     let request = format!(
         "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
@@ -124,13 +124,13 @@ fn ask(server: &Running, path: &str, session: &str) -> TcpStream {
     stream
 }
 
-fn answer(mut stream: TcpStream) -> String {
+fn read_response(mut stream: TcpStream) -> String {
     let mut text = Vec::new();
     stream.read_to_end(&mut text).unwrap();
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// The most memory that a process has had so far, in KiB.
+/// The peak memory of a process so far, in KiB.
 fn peak_memory(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:")).unwrap();
@@ -141,29 +141,30 @@ fn peak_memory(pid: u32) -> u64 {
 async fn a_small_upload_that_unpacks_to_gigabytes_does_not_fill_the_memory() {
     let it = Installation::new().await;
     it.run(&["user", "create", "robin@example.com"]).succeeded();
-    let (app, robin, session) = beside(&it).await;
+    let (app, robin, session) = open_app(&it).await;
     let bomb = bomb();
     assert!(bomb.len() < 8 << 20, "{}", bomb.len());
     let id = files::stage(&app, &robin, "export.zip", bomb).await.unwrap();
     let server = serve(&it);
     let page = format!("/import/{id}");
-    let waiting: Vec<TcpStream> = (0..REQUESTS).map(|_| ask(&server, &page, &session)).collect();
-    // Others are served meanwhile.
+    let waiting: Vec<TcpStream> =
+        (0..REQUESTS).map(|_| send_get(&server, &page, &session)).collect();
+    // Other requests are answered meanwhile.
     assert_eq!(server.get("/healthz", None).0, 200);
-    let list = answer(ask(&server, "/import", &session));
+    let list = read_response(send_get(&server, "/import", &session));
     assert!(list.contains("export.zip"), "{list}");
     for stream in waiting {
-        let said = answer(stream);
+        let response = read_response(stream);
         let expected = ["unpacks to more than 16 MiB", "Other files are being read"];
-        assert!(expected.iter().any(|it| said.contains(it)), "{said}");
+        assert!(expected.iter().any(|it| response.contains(it)), "{response}");
     }
     let peak = peak_memory(server.pid());
     assert!(peak < MEMORY_KIB_MAX, "{peak} KiB");
 
-    // After a restart the list is there, tells why the file cannot be read, and reads nothing.
+    // After a restart, the list still shows why the file cannot be read, and does not read it again.
     server.stop();
     let server = serve(&it);
-    let list = answer(ask(&server, "/import", &session));
+    let list = read_response(send_get(&server, "/import", &session));
     assert!(list.contains("export.zip") && list.contains("Can't be read"), "{list}");
     assert!(list.contains("unpacks to more than 16 MiB"), "{list}");
     let idle = peak_memory(server.pid());

@@ -1,16 +1,16 @@
-//! The accounts a household has, and at which institutions.
+//! The accounts of a household, and their institutions.
 
 use base::Currency;
 use base::draft::{AccountDraft, AccountKind};
 
 use super::Region;
 use super::banks::{AMERICAN, BROKER, Bank, EUROPEAN, LENDER, WALLET};
+use super::descriptions::Printer;
 use super::preset::Profile;
 use super::rng::Rng;
-use super::words::Printer;
 
-/// An account, and who prints its statements.
-pub(super) struct Held {
+/// An account, and the bank that prints its statements.
+pub(super) struct LinkedAccount {
     pub(super) draft: AccountDraft,
     pub(super) bank: &'static Bank,
     pub(super) role: Role,
@@ -20,7 +20,7 @@ pub(super) struct Held {
 pub(super) enum Role {
     Checking,
     Savings,
-    /// Somewhere else than the first two.
+    /// At another bank than the first two.
     SecondChecking,
     Card,
     Broker,
@@ -28,24 +28,27 @@ pub(super) enum Role {
     Loan,
 }
 
-impl Held {
-    pub(super) fn new(seed: u64, region: Region, role: Role, nth: usize) -> Held {
+impl LinkedAccount {
+    pub(super) fn new(seed: u64, region: Region, role: Role, nth: usize) -> LinkedAccount {
         let mut rng = Rng::named(seed, &format!("account {role:?} {nth}"));
-        // The last two of America issue cards only.
+        // The last two American banks issue only cards.
         let (banks, with_checking) = match region {
             Region::America => (AMERICAN, AMERICAN.len() - 2),
             Region::Europe => (EUROPEAN, EUROPEAN.len()),
         };
-        // Checking and savings are at one bank, every card at another.
-        let home = Rng::named(seed, "home bank").between(0, with_checking as i64 - 1) as usize;
+        // Checking and savings are at one bank, and every card is at another.
+        let home_bank = Rng::named(seed, "home bank").between(0, with_checking as i64 - 1) as usize;
         let (bank, kind, subtype, name): (&'static Bank, _, _, _) = match role {
-            Role::Checking => (&banks[home], AccountKind::Depository, "checking", "Everyday"),
-            Role::Savings => (&banks[home], AccountKind::Depository, "savings", "Rainy Day"),
-            Role::SecondChecking => {
-                (&banks[(home + 1) % with_checking], AccountKind::Depository, "checking", "Joint")
-            }
+            Role::Checking => (&banks[home_bank], AccountKind::Depository, "checking", "Everyday"),
+            Role::Savings => (&banks[home_bank], AccountKind::Depository, "savings", "Rainy Day"),
+            Role::SecondChecking => (
+                &banks[(home_bank + 1) % with_checking],
+                AccountKind::Depository,
+                "checking",
+                "Joint",
+            ),
             Role::Card => {
-                let other = &banks[(home + 2 + nth) % banks.len()];
+                let other = &banks[(home_bank + 2 + nth) % banks.len()];
                 (other, AccountKind::Credit, "credit card", "Card")
             }
             Role::Broker => (&BROKER, AccountKind::Investment, "brokerage", "Brokerage"),
@@ -75,7 +78,7 @@ impl Held {
             removed: Vec::new(),
             holdings: None,
         };
-        Held { draft, bank, role }
+        LinkedAccount { draft, bank, role }
     }
 
     pub(super) fn mask(&self) -> &str {
@@ -87,7 +90,7 @@ impl Held {
     }
 }
 
-pub(super) fn open(seed: u64, region: Region, profile: &Profile) -> Vec<Held> {
+pub(super) fn open(seed: u64, region: Region, profile: &Profile) -> Vec<LinkedAccount> {
     let mut roles = vec![(Role::Checking, 0), (Role::Savings, 0)];
     roles.extend((0..profile.cards).map(|nth| (Role::Card, nth)));
     if profile.more_accounts {
@@ -96,5 +99,5 @@ pub(super) fn open(seed: u64, region: Region, profile: &Profile) -> Vec<Held> {
     if profile.earners == 2 {
         roles.push((Role::Loan, 0));
     }
-    roles.into_iter().map(|(role, nth)| Held::new(seed, region, role, nth)).collect()
+    roles.into_iter().map(|(role, nth)| LinkedAccount::new(seed, region, role, nth)).collect()
 }

@@ -1,24 +1,25 @@
-//! How institutions print what happened: one format each, with the noise that belongs to it.
+//! The description formats of institutions, each with its own noise.
 
-/// Templates name their parts in braces, as [`super::words::Words`] reads them.
+/// A bank's name and description templates. Parts are named in braces, and filled by
+/// [`super::descriptions::DescriptionParts`].
 pub(super) struct Bank {
     pub(super) name: &'static str,
-    /// How others call it on their own statements.
-    pub(super) word: &'static str,
-    /// A card in a shop.
+    /// Its name on the statements of other banks.
+    pub(super) short_name: &'static str,
+    /// Template of a card payment in a shop.
     pub(super) shop: &'static str,
-    /// A card on file, or on the web.
+    /// Template of a card on file or an online payment.
     pub(super) online: &'static str,
-    /// Collected from the account.
+    /// Template of a direct debit.
     pub(super) debit: &'static str,
-    /// Sent to the account.
+    /// Template of a credit to the account.
     pub(super) credit: &'static str,
 }
 
 const fn bank(names: [&'static str; 2], templates: [&'static str; 4]) -> Bank {
-    let [name, word] = names;
+    let [name, short_name] = names;
     let [shop, online, debit, credit] = templates;
-    Bank { name, word, shop, online, debit, credit }
+    Bank { name, short_name, shop, online, debit, credit }
 }
 
 pub(super) const AMERICAN: &[Bank] = &[
@@ -153,7 +154,7 @@ pub(super) const EUROPEAN: &[Bank] = &[
     ),
 ];
 
-/// Wallets and brokers, which only ever send money on.
+/// Wallets, brokers and lenders, which only pass money on.
 pub(super) const WALLET: Bank =
     bank(["PayPal", "PAYPAL INST XFER"], ["{n}", "{n}", "Payment to {n}", "Payment from {n}"]);
 pub(super) const BROKER: Bank =

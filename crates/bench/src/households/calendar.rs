@@ -1,10 +1,10 @@
-//! Days since 1970 as payers see them: months, working days, and when something falls due.
+//! Calendar arithmetic on days since 1970: months, business days and due days.
 
 use base::{Date, date_from_days, days_from_date};
 
 use super::Region;
 
-/// What a contract promises, told apart as a person would tell it.
+/// How often a contract is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Cadence {
     Weekly,
@@ -17,7 +17,7 @@ pub(crate) enum Cadence {
 }
 
 impl Cadence {
-    /// Fewer than this in view, and nobody could know that it repeats.
+    /// With fewer occurrences than this, nothing shows that it repeats.
     pub(crate) fn least_occurrences(self) -> usize {
         match self {
             Cadence::Semiannual | Cadence::Annual => 2,
@@ -34,8 +34,8 @@ impl Cadence {
         }
     }
 
-    /// The days it falls due, from `first` to `last`, before any bank or weekend moves them. Weeks
-    /// are counted from `anchor`; months have `anchor`'s day, or their last if they are shorter.
+    /// The due days from `first` to `last`, before weekends and banks move them. Weeks are counted from `anchor`. In
+    /// months it is the day of `anchor`, or the last day if the month is shorter.
     pub(super) fn due(self, anchor: i64, first: i64, last: i64) -> Vec<i64> {
         let of_month = i64::from(date_from_days(anchor).day());
         match self {
@@ -72,7 +72,7 @@ pub(super) fn month_of(day: i64) -> i64 {
     i64::from(date.year()) * 12 + i64::from(date.month()) - 1
 }
 
-/// A day of that month, its last where it is shorter.
+/// The day of the month, or the last day if the month is shorter.
 pub(super) fn in_month(month: i64, day: i64) -> i64 {
     let first = |month: i64| {
         let (year, month) = (month.div_euclid(12) as i16, month.rem_euclid(12) as i8 + 1);
@@ -87,14 +87,14 @@ pub(super) fn weekday(day: i64) -> i64 {
 }
 
 /// The days of one weekday, from `first` to `last`.
-pub(super) fn weekdays(weekday_wanted: i64, first: i64, last: i64) -> impl Iterator<Item = i64> {
-    let start = first + (weekday_wanted - weekday(first)).rem_euclid(7);
+pub(super) fn weekdays(target: i64, first: i64, last: i64) -> impl Iterator<Item = i64> {
+    let start = first + (target - weekday(first)).rem_euclid(7);
     (start..=last).step_by(7)
 }
 
 pub(super) fn is_business(day: i64, region: Region) -> bool {
     let date = date_from_days(day);
-    // Which one of its weekday in the month: Thanksgiving is the fourth Thursday of November.
+    // The number of this weekday within the month: Thanksgiving is the fourth Thursday of November.
     let nth = (date.day() + 6) / 7;
     let of_may_is_last = date.day() > 24;
     let holiday = match (date.month(), date.day()) {
@@ -109,12 +109,12 @@ pub(super) fn is_business(day: i64, region: Region) -> bool {
     weekday(day) < 5 && !holiday
 }
 
-/// That day, or the last business day before it: how wages move.
+/// The day, or the last business day before it. Wages move this way.
 pub(super) fn on_or_before(day: i64, region: Region) -> i64 {
     (0..).map(|back| day - back).find(|it| is_business(*it, region)).unwrap_or(day)
 }
 
-/// That day, or the next business day: how what is owed moves.
+/// The day, or the next business day. Bills move this way.
 pub(super) fn on_or_after(day: i64, region: Region) -> i64 {
     (day..).find(|it| is_business(*it, region)).unwrap_or(day)
 }

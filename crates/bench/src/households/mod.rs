@@ -1,18 +1,18 @@
-//! Households with ground truth, on which the quality of detection is measured. Their author is not
-//! the detectors' author, and neither tunes to the other.
-#![cfg_attr(
-    not(test),
-    expect(dead_code, reason = "some of the truth is kept for measurements to come")
-)]
+//! Generated households with ground truth, on which the quality of detection is measured. Generator and detectors have
+//! different authors, and neither is tuned to the other.
+#![cfg_attr(not(test), expect(dead_code, reason = "some of the truth is for later measurements"))]
 
 mod accounts;
+mod aggregator;
 mod banks;
-mod big;
 mod bills;
+mod builder;
 mod calendar;
+mod descriptions;
 mod errands;
 mod finish;
 mod habits;
+mod large;
 mod merchants;
 mod noise;
 mod pay;
@@ -20,11 +20,8 @@ mod people;
 mod phrases;
 mod preset;
 mod rng;
-mod stage;
 mod subscriptions;
-mod told;
 mod transfers;
-mod words;
 
 #[cfg(test)]
 mod tests;
@@ -33,30 +30,30 @@ use base::Date;
 use base::category::Category;
 use base::draft::{AccountDraft, TransactionDraft};
 
-pub(crate) use big::big;
 pub(crate) use calendar::Cadence;
+pub(crate) use large::large_household;
 pub(crate) use preset::{Preset, Region};
 
-use stage::Stage;
+use builder::HouseholdBuilder;
 
-/// Goes up with every change of what a seed gives, so that a measurement says what it was made on.
+/// Increased whenever the household of a seed changes, so that measurements name the data they were made on.
 pub(crate) const GENERATOR_VERSION: u32 = 1;
 
-/// One household as its banks would tell it, and beside it what is really true.
+/// One household as its banks report it, with the ground truth.
 pub(crate) struct World {
     pub(crate) region: Region,
-    /// The window, both ends in it.
+    /// The first and the last day of the data, both included.
     pub(crate) since: Date,
     pub(crate) as_of: Date,
-    /// Without their transactions, which are below.
+    /// The accounts without their transactions, which are in `transactions`.
     pub(crate) accounts: Vec<AccountDraft>,
-    /// By day.
-    pub(crate) transactions: Vec<Labelled>,
+    /// Sorted by day.
+    pub(crate) transactions: Vec<LabeledTransaction>,
     /// `Truth::stream` is an index into these.
     pub(crate) streams: Vec<Stream>,
 }
 
-pub(crate) struct Labelled {
+pub(crate) struct LabeledTransaction {
     /// An index into `World::accounts`.
     pub(crate) account: usize,
     pub(crate) draft: TransactionDraft,
@@ -69,9 +66,9 @@ pub(crate) struct Truth {
     pub(crate) category: Category,
     pub(crate) stream: Option<u32>,
     pub(crate) cadence: Option<Cadence>,
-    /// Both legs of a movement between own accounts have the same number.
+    /// The same number on both legs of a transfer between own accounts.
     pub(crate) pair: Option<u32>,
-    /// Also on a leg whose other leg is not in view.
+    /// Also set on a leg whose other leg is not in the data.
     pub(crate) transfer: Option<TransferKind>,
     pub(crate) income: bool,
     /// An index into `World::transactions`.
@@ -88,32 +85,32 @@ pub(crate) enum TransferKind {
     Savings,
 }
 
-/// What makes a row harder than it need be.
+/// A distortion that makes a row harder to classify.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Noise {
-    /// The description lost its merchant, or most of it.
+    /// The description lost most or all of its merchant.
     BrokenKey,
-    /// The day is one off, as where a bank's midnight is not the person's.
+    /// The date is one day off, as with a bank in another time zone.
     DayOff,
-    /// The same row once more.
+    /// The row is a duplicate.
     Duplicate,
     /// The two legs differ by a fee.
     Fee,
-    /// Neither the other account nor a word of transfer is in the description.
+    /// The description names neither the other account nor a transfer.
     NoHint,
     /// The other leg is outside the window, or was never delivered.
     OtherLegMissing,
-    /// Taken back within days, with the row that takes it back.
+    /// The row was reversed within days; the reversal has this too.
     Reversed,
-    /// Still pending, though what it became is there too.
+    /// Still pending, although its posted row is in the data too.
     Stale,
-    /// The posted amount has a tip that the pending one had not.
+    /// The posted amount includes a tip that the pending amount did not.
     Tip,
     /// The first charge of a contract, far below its price.
     Trial,
 }
 
-/// A contract, wage or standing order that really exists.
+/// A recurring stream that really exists: a contract, wage or standing order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stream {
     pub(crate) account: usize,
@@ -121,41 +118,41 @@ pub(crate) struct Stream {
     pub(crate) category: Category,
     pub(crate) cadence: Cadence,
     pub(crate) amounts: Amounts,
-    /// When the next one will post; none when it ended within the window.
+    /// The day of the next occurrence; none if the stream ended within the window.
     pub(crate) next_on: Option<Date>,
-    /// Posted in the window, duplicates aside.
+    /// Occurrences posted in the window, without duplicates.
     pub(crate) occurrences: usize,
-    /// Too few of them to know that it repeats: missing it is no fault.
+    /// Whether the occurrences are too few to show that it repeats. Missing such a stream is not counted as an error.
     pub(crate) short: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Amounts {
-    /// One price, with a rise now and then.
+    /// One price, with occasional increases.
     Fixed,
     Varying,
 }
 
-/// The household of that number. `months` is how far back its banks remember, except for
-/// [`Preset::NewUser60d`], whose banks tell 60 days.
+/// The household of a seed. `months` is the length of its history, except for [`Preset::NewUser60d`], which has 60
+/// days.
 pub(crate) fn household(preset: Preset, seed: u64, months: u32) -> World {
-    let mut stage = Stage::new(preset, seed, months);
+    let mut builder = HouseholdBuilder::new(preset, seed, months);
     for entity in ENTITIES {
-        stage.play(entity, 0);
+        builder.run(entity, 0);
     }
-    // A statement is the sum of what was bought, so it comes last.
-    stage.play(&CARD_AUTOPAY, 0);
-    finish::finish(stage)
+    // A card statement is the sum of its purchases, so card payments come last.
+    builder.run(&CARD_AUTOPAY, 0);
+    finish::finish(builder)
 }
 
-/// Something that happens to a household, with a stream of chance under its own name.
+/// A generator of one kind of transactions, such as wages or groceries. Its name seeds its own random numbers.
 struct Entity {
     name: &'static str,
-    happen: fn(&mut Stage, &mut rng::Rng),
+    generate: fn(&mut HouseholdBuilder, &mut rng::Rng),
 }
 
-const fn entity(name: &'static str, happen: fn(&mut Stage, &mut rng::Rng)) -> Entity {
-    Entity { name, happen }
+const fn entity(name: &'static str, generate: fn(&mut HouseholdBuilder, &mut rng::Rng)) -> Entity {
+    Entity { name, generate }
 }
 
 const ENTITIES: &[Entity] = &[
@@ -165,7 +162,7 @@ const ENTITIES: &[Entity] = &[
     entity("gig", pay::gig),
     entity("interest", pay::interest),
     entity("tax refund", pay::tax_refund),
-    entity("home", bills::home),
+    entity("home", bills::housing),
     entity("utilities", bills::utilities),
     entity("insurance", bills::insurance),
     entity("loans", bills::loans),

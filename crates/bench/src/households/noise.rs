@@ -1,34 +1,39 @@
-//! What banks and connectors do to good rows. Every row has its own chance, so none moves another.
+//! Noise that banks and connectors add to rows. Each row has its own random numbers, so that none affects another.
 
 use super::Noise;
+use super::builder::{HouseholdBuilder, Row};
 use super::rng::Rng;
-use super::stage::{Row, Stage};
 
 impl Row {
-    /// Noise is not piled on rows whose labels say that they have a counterpart.
-    fn stands_alone(&self) -> bool {
+    /// Whether the row has no counterpart. Rows with one get no noise that would affect the other.
+    fn has_no_counterpart(&self) -> bool {
         self.truth.pair.is_none() && self.truth.refund_of.is_none() && !self.pending
     }
 
-    /// Bought once, of a merchant: neither by contract, nor sent to a person, nor drawn as cash.
+    /// Whether the row is a single purchase from a merchant: no contract, no transfer to a person, no cash.
     fn is_purchase(&self) -> bool {
         let sent = self.truth.category.primary().starts_with("TRANSFER");
         self.minor < 0 && self.truth.stream.is_none() && !sent
     }
 }
 
-/// Rows as they are delivered. Ids of new ones go on after the last.
-pub(super) fn spoil(stage: &Stage, rows: Vec<Row>) -> Vec<Row> {
+/// The rows as they are delivered. Ids of new rows follow the last existing one.
+pub(super) fn apply_noise(builder: &HouseholdBuilder, rows: Vec<Row>) -> Vec<Row> {
     let gaps: Vec<Vec<(i64, i64)>> =
-        (0..stage.accounts.len()).map(|account| gaps(stage, account)).collect();
-    let mut next_id = stage.rows.len() as u32;
-    let mut spoiled = Vec::with_capacity(rows.len());
+        (0..builder.accounts.len()).map(|account| gaps(builder, account)).collect();
+    let mut next_id = builder.rows.len() as u32;
+    let mut noisy = Vec::with_capacity(rows.len());
     for mut row in rows {
         let (entity, nth, ordinal) = row.origin;
-        let mut rng = Rng::named(stage.seed, &format!("noise {entity} {nth} {ordinal}"));
-        let mess = stage.profile.mess;
-        let hits = [mess.duplicates, mess.reversals, mess.broken_keys, mess.days_off]
-            .map(|share| rng.per_mille(share));
+        let mut rng = Rng::named(builder.seed, &format!("noise {entity} {nth} {ordinal}"));
+        let noise_rates = builder.profile.noise_rates;
+        let hits = [
+            noise_rates.duplicates,
+            noise_rates.reversals,
+            noise_rates.broken_keys,
+            noise_rates.days_off,
+        ]
+        .map(|share| rng.per_mille(share));
         let [duplicated, reversed, broken, off] = hits;
         let lost = gaps[row.account].iter().any(|(from, to)| (*from..=*to).contains(&row.on));
         if lost {
@@ -38,34 +43,34 @@ pub(super) fn spoil(stage: &Stage, rows: Vec<Row>) -> Vec<Row> {
             break_key(&mut row, &mut rng);
         }
         if off {
-            move_a_day(stage, &mut row, &mut rng);
+            move_a_day(builder, &mut row, &mut rng);
         }
-        let recent = row.on >= stage.last - 2;
-        if recent && row.stands_alone() && row.is_purchase() && rng.chance(60) {
+        let recent = row.on >= builder.last - 2;
+        if recent && row.has_no_counterpart() && row.is_purchase() && rng.chance(60) {
             row.pending = true;
         }
-        if duplicated && row.stands_alone() {
+        if duplicated && row.has_no_counterpart() {
             let mut copy = row.clone();
             copy.id = next_id;
             copy.tag(Noise::Duplicate);
-            spoiled.push(copy);
+            noisy.push(copy);
             next_id += 1;
-        } else if reversed && row.stands_alone() && row.is_purchase() {
-            spoiled.push(reversal(&mut row, next_id, &mut rng));
+        } else if reversed && row.has_no_counterpart() && row.is_purchase() {
+            noisy.push(reversal(&mut row, next_id, &mut rng));
             next_id += 1;
         }
-        spoiled.push(row);
+        noisy.push(row);
     }
-    spoiled
+    noisy
 }
 
 /// The days that a connector never delivered for one account.
-fn gaps(stage: &Stage, account: usize) -> Vec<(i64, i64)> {
-    let name = &stage.accounts[account].draft.external_id;
-    let mut rng = Rng::named(stage.seed, &format!("gaps {name}"));
-    (0..stage.profile.mess.gaps)
+fn gaps(builder: &HouseholdBuilder, account: usize) -> Vec<(i64, i64)> {
+    let name = &builder.accounts[account].draft.external_id;
+    let mut rng = Rng::named(builder.seed, &format!("gaps {name}"));
+    (0..builder.profile.noise_rates.gaps)
         .map(|_| {
-            let from = rng.between(stage.first, stage.last);
+            let from = rng.between(builder.first, builder.last);
             (from, from + rng.between(2, 7))
         })
         .collect()
@@ -75,7 +80,7 @@ fn break_key(row: &mut Row, rng: &mut Rng) {
     row.text = match rng.between(0, 3) {
         0 => format!("CARD PURCHASE {}", rng.between(100_000, 999_999)),
         1 => format!("PAYPAL *{:X}", rng.between(0x1000_0000, 0xffff_ffff)),
-        // Only the front of a field that was too long, or all of it without a blank.
+        // The text cut off after seven characters, or without spaces.
         2 => row.text.chars().take(7).collect(),
         _ => row.text.split_whitespace().collect(),
     };
@@ -85,9 +90,9 @@ fn break_key(row: &mut Row, rng: &mut Rng) {
     }
 }
 
-fn move_a_day(stage: &Stage, row: &mut Row, rng: &mut Rng) {
+fn move_a_day(builder: &HouseholdBuilder, row: &mut Row, rng: &mut Rng) {
     let moved = row.on + if rng.chance(50) { 1 } else { -1 };
-    if (stage.first..=stage.last).contains(&moved) {
+    if (builder.first..=builder.last).contains(&moved) {
         row.on = moved;
         row.tag(Noise::DayOff);
     }

@@ -1,79 +1,79 @@
-//! Money that comes in: wages, pensions, payouts, interest, a tax refund.
+//! Income: wages, pensions, payouts, interest, tax refunds.
 
 use super::accounts::Role;
+use super::builder::{HouseholdBuilder, Payment, Plan};
 use super::calendar::weekdays;
 use super::calendar::{Cadence, in_month, is_business, month_of, on_or_after, on_or_before};
+use super::descriptions::Channel;
 use super::merchants::{EMPLOYERS_AMERICA, EMPLOYERS_EUROPE, GIG, Merchant, category};
 use super::rng::Rng;
-use super::stage::{Plan, Stage, Way};
-use super::words::Channel;
 use super::{Amounts, Preset, Region, Truth};
 
-pub(super) fn wages(stage: &mut Stage, rng: &mut Rng) {
-    if stage.profile.earners >= 1 {
-        earn(stage, rng, false);
+pub(super) fn wages(builder: &mut HouseholdBuilder, rng: &mut Rng) {
+    if builder.profile.earners >= 1 {
+        earn(builder, rng, false);
     }
 }
 
-pub(super) fn second_wages(stage: &mut Stage, rng: &mut Rng) {
-    if stage.profile.earners >= 2 {
-        earn(stage, rng, true);
+pub(super) fn second_wages(builder: &mut HouseholdBuilder, rng: &mut Rng) {
+    if builder.profile.earners >= 2 {
+        earn(builder, rng, true);
     }
 }
 
-fn earn(stage: &mut Stage, rng: &mut Rng, second: bool) {
-    let employers = match stage.region {
+fn earn(builder: &mut HouseholdBuilder, rng: &mut Rng, second: bool) {
+    let employers = match builder.region {
         Region::America => EMPLOYERS_AMERICA,
         Region::Europe => EMPLOYERS_EUROPE,
     };
-    // Two earners work for two employers, so each draws from a half.
+    // Two earners have different employers, so each picks from one half of the list.
     let (one, other) = employers.split_at(employers.len() / 2);
     let employer = *rng.pick(if second { other } else { one });
-    let payee = stage.payee(rng, employer);
+    let payee = builder.payee(rng, employer);
     let cadences = [Cadence::Biweekly, Cadence::Weekly, Cadence::Semimonthly, Cadence::Monthly];
     let cadence = cadences[rng.weighted(&[43, 27, 20, 10])];
     let monthly =
-        if second { stage.net_monthly * rng.between(50, 110) / 100 } else { stage.net_monthly };
+        if second { builder.net_monthly * rng.between(50, 110) / 100 } else { builder.net_monthly };
     let each = match cadence {
         Cadence::Biweekly => monthly * 12 / 26,
         Cadence::Weekly => monthly * 12 / 52,
         Cadence::Semimonthly => monthly / 2,
         _ => monthly,
     };
-    // Weekly wages come on a Thursday or Friday; months end, begin, or have their middle.
+    // Weekly wages come on a Thursday or Friday, monthly ones around the start, middle or end of the month.
     let anchor = match cadence {
         Cadence::Biweekly | Cadence::Weekly => {
             let weekday = rng.between(3, 4);
-            weekdays(weekday, stage.first + 7 * rng.between(0, 1), stage.last + 30).next()
+            weekdays(weekday, builder.first + 7 * rng.between(0, 1), builder.last + 30).next()
         }
-        Cadence::Semimonthly => Some(in_month(month_of(stage.first), *rng.pick(&[1, 5, 15]))),
+        Cadence::Semimonthly => Some(in_month(month_of(builder.first), *rng.pick(&[1, 5, 15]))),
         _ => Some(in_month(24_000, *rng.pick(&[1, 15, 25, 28, 31]))),
     };
-    let mut days = cadence.due(anchor.unwrap_or(stage.first), stage.first, stage.horizon());
+    let mut days = cadence.due(anchor.unwrap_or(builder.first), builder.first, builder.horizon());
     for day in &mut days {
-        *day = on_or_before(*day, stage.region);
+        *day = on_or_before(*day, builder.region);
         if rng.chance(4) {
-            *day = on_or_before(*day - 1, stage.region);
+            *day = on_or_before(*day - 1, builder.region);
         }
     }
     let hourly = rng.chance(35);
     let has_bonus = rng.chance(5);
     let raise = rng.between(0, 45);
-    let first_month = month_of(stage.first);
-    let account = if second { stage.find(Role::SecondChecking) } else { None };
-    let way = Way {
-        account: account.unwrap_or(stage.checking()),
+    let first_month = month_of(builder.first);
+    let account = if second { builder.find(Role::SecondChecking) } else { None };
+    let payment = Payment {
+        account: account.unwrap_or(builder.checking()),
         payee: &payee,
         channel: Channel::Credit,
     };
     let amounts = if hourly { Amounts::Varying } else { Amounts::Fixed };
     let mut last_bonus = 0;
-    stage.series(rng, &way, Plan { cadence, amounts, days }, |rng, day| {
+    builder.series(rng, &payment, Plan { cadence, amounts, days }, |rng, day| {
         let years = (month_of(day) - first_month) / 12;
         let rate = each * (1000 + raise * years) / 1000;
         let paid = rng.around(rate, if hourly { 80 } else { 3 });
         let month = month_of(day);
-        // One pay of June and one of December is half as large again.
+        // One payment in June and one in December is half as large again.
         if has_bonus && matches!(month % 12, 5 | 11) && month != last_bonus {
             last_bonus = month;
             return paid * 3 / 2;
@@ -82,12 +82,12 @@ fn earn(stage: &mut Stage, rng: &mut Rng, second: bool) {
     });
 }
 
-/// The state pays on a Wednesday that the birthday decides, or on a fixed day; a company besides.
-pub(super) fn pension(stage: &mut Stage, rng: &mut Rng) {
-    if stage.preset != Preset::Retired {
+/// A state pension on a Wednesday that depends on the birthday, or on a fixed day, and for some a company pension.
+pub(super) fn pension(builder: &mut HouseholdBuilder, rng: &mut Rng) {
+    if builder.preset != Preset::Retired {
         return;
     }
-    let (state, company) = match stage.region {
+    let (state, company) = match builder.region {
         Region::America => (
             ("Social Security", "SSA TREAS 310 XXSOC SEC"),
             ("Union Pension Trust", "UNION PENSION TR"),
@@ -98,13 +98,13 @@ pub(super) fn pension(stage: &mut Stage, rng: &mut Rng) {
         ),
     };
     let nth = rng.between(2, 4);
-    let wednesdays = (month_of(stage.first)..=month_of(stage.horizon()))
+    let wednesdays = (month_of(builder.first)..=month_of(builder.horizon()))
         .map(|month| in_month(month, 1))
         .filter_map(|first| weekdays(2, first + 7 * (nth - 1), first + 34).next())
         .collect();
-    let ends = Cadence::Monthly.due(in_month(24_000, 31), stage.first, stage.horizon());
-    let firsts = Cadence::Monthly.due(in_month(24_000, 1), stage.first, stage.horizon());
-    let region = stage.region;
+    let ends = Cadence::Monthly.due(in_month(24_000, 31), builder.first, builder.horizon());
+    let firsts = Cadence::Monthly.due(in_month(24_000, 1), builder.first, builder.horizon());
+    let region = builder.region;
     let shifted = |days: Vec<i64>| days.into_iter().map(|it| on_or_before(it, region)).collect();
     let state_days = if region == Region::America { wednesdays } else { shifted(ends) };
     let company_days: Vec<i64> = shifted(firsts);
@@ -117,62 +117,64 @@ pub(super) fn pension(stage: &mut Stage, rng: &mut Rng) {
             name,
             raw,
             category: "INCOME_RETIREMENT_PENSION",
-            typical_minor: stage.net_monthly * percent / 100,
+            typical_minor: builder.net_monthly * percent / 100,
             small: false,
         };
-        let payee = stage.payee(rng, merchant);
-        let way = Way { account: stage.checking(), payee: &payee, channel: Channel::Credit };
+        let payee = builder.payee(rng, merchant);
+        let payment =
+            Payment { account: builder.checking(), payee: &payee, channel: Channel::Credit };
         let plan = Plan { cadence: Cadence::Monthly, amounts: Amounts::Fixed, days };
-        let start = month_of(stage.first) / 12;
-        // What the state pays goes up with the year.
-        stage.series(rng, &way, plan, |_, day| {
+        let start = month_of(builder.first) / 12;
+        // Pensions rise every year.
+        builder.series(rng, &payment, plan, |_, day| {
             merchant.typical_minor * (1000 + 25 * (month_of(day) / 12 - start)) / 1000
         });
     }
 }
 
-/// Two to six payouts a week, on days that nobody promised.
-pub(super) fn gig(stage: &mut Stage, rng: &mut Rng) {
-    if stage.preset != Preset::Gig {
+/// Two to six payouts a week, on irregular days.
+pub(super) fn gig(builder: &mut HouseholdBuilder, rng: &mut Rng) {
+    if builder.preset != Preset::Gig {
         return;
     }
-    let payees: Vec<_> = rng.some(GIG, 2).into_iter().map(|it| stage.payee(rng, *it)).collect();
-    for monday in weekdays(0, stage.first - 6, stage.last).collect::<Vec<_>>() {
+    let payees: Vec<_> = rng.some(GIG, 2).into_iter().map(|it| builder.payee(rng, *it)).collect();
+    for monday in weekdays(0, builder.first - 6, builder.last).collect::<Vec<_>>() {
         for _ in 0..rng.between(2, 6) {
             let payee = rng.pick(&payees);
-            let way = Way { account: stage.checking(), payee, channel: Channel::Credit };
-            let on = on_or_after(monday + rng.between(0, 6), stage.region);
+            let payment = Payment { account: builder.checking(), payee, channel: Channel::Credit };
+            let on = on_or_after(monday + rng.between(0, 6), builder.region);
             let minor = rng.lognormal(payee.merchant.typical_minor, 420);
-            stage.pay(rng, &way, on, minor);
+            builder.pay(rng, &payment, on, minor);
         }
     }
 }
 
-pub(super) fn interest(stage: &mut Stage, rng: &mut Rng) {
-    let Some(account) = stage.find(Role::Savings) else { return };
-    let name = stage.accounts[account].bank.name;
+pub(super) fn interest(builder: &mut HouseholdBuilder, rng: &mut Rng) {
+    let Some(account) = builder.find(Role::Savings) else { return };
+    let name = builder.accounts[account].bank.name;
     let raw = *rng.pick(&["INTEREST PAID", "INTEREST PAYMENT", "Interest Earned"]);
     let typical_minor = rng.lognormal(900, 700);
-    let days = Cadence::Monthly.due(in_month(24_000, 31), stage.first, stage.horizon());
+    let days = Cadence::Monthly.due(in_month(24_000, 31), builder.first, builder.horizon());
     let truth = Truth::of(name, category("INCOME_INTEREST_EARNED"));
     let plan = Plan { cadence: Cadence::Monthly, amounts: Amounts::Varying, days };
-    stage.statement_lines(account, raw, truth, plan, |_| rng.around(typical_minor, 60).max(1));
+    builder.statement_lines(account, raw, truth, plan, |_| rng.around(typical_minor, 60).max(1));
 }
 
-pub(super) fn tax_refund(stage: &mut Stage, rng: &mut Rng) {
-    let (name, raw) = match stage.region {
+pub(super) fn tax_refund(builder: &mut HouseholdBuilder, rng: &mut Rng) {
+    let (name, raw) = match builder.region {
         Region::America => ("IRS", "IRS TREAS 310 TAX REF"),
         Region::Europe => ("Finanzamt", "FINANZAMT ERSTATTUNG"),
     };
     let category = "INCOME_TAX_REFUND";
     let merchant = Merchant { name, raw, category, typical_minor: 180_000, small: false };
-    let payee = stage.payee(rng, merchant);
-    for year in month_of(stage.first) / 12..=month_of(stage.last) / 12 {
+    let payee = builder.payee(rng, merchant);
+    for year in month_of(builder.first) / 12..=month_of(builder.last) / 12 {
         let on = in_month(year * 12 + rng.between(1, 3), rng.between(1, 28));
         let minor = rng.lognormal(merchant.typical_minor, 500);
-        if rng.chance(55) && is_business(on, stage.region) {
-            let way = Way { account: stage.checking(), payee: &payee, channel: Channel::Credit };
-            stage.pay(rng, &way, on, minor);
+        if rng.chance(55) && is_business(on, builder.region) {
+            let payment =
+                Payment { account: builder.checking(), payee: &payee, channel: Channel::Credit };
+            builder.pay(rng, &payment, on, minor);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The words of banks for money that moves between own accounts, telling and vague.
+//! Banks' texts for transfers between own accounts, with and without hints.
 
-/// Out of an account and into one, to a card and on it; then the words that tell nothing.
+/// Templates for both legs of a transfer and of a card payment, and vague ones without a hint.
 pub(super) struct Phrases {
     pub(super) out: &'static [&'static str],
     pub(super) into: &'static [&'static str],

@@ -1,6 +1,6 @@
-//! The kinds of household, and what sets them apart.
+//! The kinds of household, and how they differ.
 
-/// In America they think in dollars, in Europe in euros.
+/// The region of a household: accounts are in US dollars in America, and in euros in Europe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Region {
     America,
@@ -47,9 +47,9 @@ impl Preset {
             cards: 2,
             more_accounts: true,
             subscriptions: (3, 7),
-            bustle_percent: 100,
+            activity_percent: 100,
             hints_percent: 90,
-            mess: Mess::NONE,
+            noise_rates: NoiseRates::NONE,
         };
         match self {
             Preset::Steady => steady,
@@ -57,18 +57,18 @@ impl Preset {
                 cards: 1,
                 more_accounts: false,
                 subscriptions: (1, 2),
-                bustle_percent: 35,
+                activity_percent: 35,
                 hints_percent: 60,
-                mess: Mess { gaps: 1, ..Mess::NONE },
+                noise_rates: NoiseRates { gaps: 1, ..NoiseRates::NONE },
                 ..steady
             },
             Preset::Gig => Profile { earners: 0, hints_percent: 60, ..steady },
-            Preset::Retired => Profile { earners: 0, bustle_percent: 70, ..steady },
-            Preset::TwoEarners => Profile { earners: 2, cards: 3, bustle_percent: 140, ..steady },
+            Preset::Retired => Profile { earners: 0, activity_percent: 70, ..steady },
+            Preset::TwoEarners => Profile { earners: 2, cards: 3, activity_percent: 140, ..steady },
             Preset::NewUser60d => Profile { hints_percent: 60, ..steady },
             Preset::Messy => Profile {
                 hints_percent: 20,
-                mess: Mess {
+                noise_rates: NoiseRates {
                     duplicates: 12,
                     reversals: 8,
                     broken_keys: 50,
@@ -86,30 +86,30 @@ impl Preset {
 pub(super) struct Profile {
     pub(super) earners: usize,
     pub(super) cards: usize,
-    /// A brokerage, a wallet and a second bank, besides checking and savings.
+    /// Whether there are a brokerage, a wallet and a second bank besides checking and savings.
     pub(super) more_accounts: bool,
     pub(super) subscriptions: (i64, i64),
-    /// How much is bought out of habit, of what is usual.
-    pub(super) bustle_percent: i64,
-    /// How often a leg of a transfer says so.
+    /// The number of habitual purchases as a percentage of an average household's.
+    pub(super) activity_percent: i64,
+    /// The percentage of transfer legs whose text has a hint.
     pub(super) hints_percent: i64,
-    pub(super) mess: Mess,
+    pub(super) noise_rates: NoiseRates,
 }
 
-/// Shares of rows per thousand, except the gaps, which are so many for each account.
+/// Noise per thousand rows, except `gaps`, which is a count for each account.
 #[derive(Clone, Copy)]
-pub(super) struct Mess {
+pub(super) struct NoiseRates {
     pub(super) duplicates: i64,
     pub(super) reversals: i64,
     pub(super) broken_keys: i64,
     pub(super) days_off: i64,
-    /// Of rows with a tip.
+    /// Per thousand rows with a tip.
     pub(super) stale: i64,
     pub(super) gaps: i64,
 }
 
-impl Mess {
-    /// Even a good bank takes a charge back now and then.
-    const NONE: Mess =
-        Mess { duplicates: 1, reversals: 2, broken_keys: 0, days_off: 0, stale: 0, gaps: 0 };
+impl NoiseRates {
+    /// Even a good bank has some duplicates and reversals.
+    const NONE: NoiseRates =
+        NoiseRates { duplicates: 1, reversals: 2, broken_keys: 0, days_off: 0, stale: 0, gaps: 0 };
 }

@@ -1,15 +1,15 @@
-//! Chance that a seed replays: whole numbers only, one stream of it for each name.
+//! A reproducible random number generator: integers only, with a separate stream for each name.
 
-/// Splitmix64. Written here, because a released generator must never change with a dependency.
+/// Splitmix64. It is implemented here because a generator must never change with a dependency.
 pub(super) struct Rng(u64);
 
 impl Rng {
-    /// A stream that depends on the seed and the name alone, so that a new one moves no other.
+    /// A stream that depends only on the seed and the name, so that a new stream changes no other.
     pub(super) fn named(seed: u64, name: &str) -> Rng {
         let mut hash = Hash::new();
         hash.text(name);
         let mut rng = Rng(seed ^ hash.value());
-        // Nearby seeds would otherwise begin alike.
+        // Without this, nearby seeds would begin with similar numbers.
         Rng(rng.next() ^ seed.rotate_left(32))
     }
 
@@ -21,7 +21,7 @@ impl Rng {
         mixed ^ (mixed >> 31)
     }
 
-    /// Both ends are possible.
+    /// A number from `low` to `high`, both included.
     pub(super) fn between(&mut self, low: i64, high: i64) -> i64 {
         let width = high.abs_diff(low) + 1;
         low + ((u128::from(self.next()) * u128::from(width)) >> 64) as i64
@@ -39,7 +39,7 @@ impl Rng {
         &from[self.between(0, from.len() as i64 - 1) as usize]
     }
 
-    /// Different members, as many as asked for or as there are, in a random order.
+    /// Up to `count` different members, in random order.
     pub(super) fn some<'a, T>(&mut self, from: &'a [T], count: usize) -> Vec<&'a T> {
         let mut rest: Vec<&T> = from.iter().collect();
         let mut chosen = Vec::new();
@@ -49,7 +49,7 @@ impl Rng {
         chosen
     }
 
-    /// The index of one of the weights.
+    /// A random index, with probability in proportion to its weight.
     pub(super) fn weighted(&mut self, weights: &[i64]) -> usize {
         let mut left = self.between(1, weights.iter().sum());
         for (index, weight) in weights.iter().enumerate() {
@@ -61,20 +61,20 @@ impl Rng {
         weights.len() - 1
     }
 
-    /// Nearly normal, in thousandths of a standard deviation: the sum of twelve even draws.
+    /// A nearly normal number in thousandths of a standard deviation: the sum of twelve uniform draws.
     fn normal(&mut self) -> i64 {
         (0..12).map(|_| self.between(0, 999)).sum::<i64>() - 5_994
     }
 
-    /// About the mean, where the spread is in thousandths of it.
+    /// A normal number; `spread` is its deviation in thousandths of the mean.
     pub(super) fn around(&mut self, mean: i64, spread: i64) -> i64 {
         mean + mean * self.normal() * spread / 1_000_000
     }
 
-    /// Skewed as amounts are; `sigma` is in thousandths.
+    /// A log-normal number, skewed like real amounts; `sigma` is in thousandths.
     pub(super) fn lognormal(&mut self, median: i64, sigma: i64) -> i64 {
         let one = 1_i128 << 40;
-        // e^x as (1 + x/1024)^1024, which every platform answers with the same bits.
+        // e^x as (1 + x/1024)^1024, which gives the same bits on every platform.
         let x = i128::from(self.normal() * sigma);
         let mut power = one + one * x / 1_000_000 / 1024;
         for _ in 0..10 {
@@ -84,7 +84,7 @@ impl Rng {
     }
 }
 
-/// FNV-1a: names of streams, and the fingerprint of a whole world.
+/// FNV-1a, for names of streams and for the fingerprint of a world.
 pub(super) struct Hash(u64);
 
 impl Hash {
@@ -92,7 +92,8 @@ impl Hash {
         Hash(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Ends with a byte that no text has, so that two texts are not the same as their sum.
+    /// Adds a text, with a final byte that no text contains, so that two texts hash differently from their
+    /// concatenation.
     pub(super) fn text(&mut self, text: &str) {
         for byte in text.bytes().chain([0xff]) {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);

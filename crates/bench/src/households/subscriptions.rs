@@ -1,26 +1,32 @@
-//! Contracts by card: most monthly, some yearly, some that begin with a trial or skip a week.
+//! Subscriptions: most monthly, some yearly, some that begin with a trial or skip a week.
 
-use super::bills::{anchor, side};
+use super::bills::{anchor, region_index};
+use super::builder::{HouseholdBuilder, Payment, Plan};
 use super::calendar::{Cadence, in_month};
+use super::descriptions::Channel;
 use super::merchants::{
-    AMERICAN_SUBSCRIPTIONS, Contract, INSURERS, Merchant, SUBSCRIPTIONS, TWICE, category,
+    AMERICAN_SUBSCRIPTIONS, Contract, INSURERS, Merchant, OFTEN_TWICE, SUBSCRIPTIONS, category,
 };
 use super::rng::Rng;
-use super::stage::{Plan, Stage, Way};
-use super::words::Channel;
 use super::{Amounts, Noise, Preset, Region, Truth};
 
-/// One contract for one price, until it rises.
-fn subscribe(stage: &mut Stage, rng: &mut Rng, contract: Contract, account: usize, minor: i64) {
-    let payee = stage.payee(rng, contract);
+/// One contract at one price, which may rise once.
+fn subscribe(
+    builder: &mut HouseholdBuilder,
+    rng: &mut Rng,
+    contract: Contract,
+    account: usize,
+    minor: i64,
+) {
+    let payee = builder.payee(rng, contract);
     let jitter = i64::from(rng.chance(33));
-    let (first, last) = (stage.first, stage.last);
-    // A quarter begins or ends while we watch.
-    let turn = rng.between(first + (last - first) / 5, last - (last - first) / 5);
+    let (first, last) = (builder.first, builder.last);
+    // A quarter of the contracts begin or end within the window.
+    let changes_on = rng.between(first + (last - first) / 5, last - (last - first) / 5);
     let (from, to) = match rng.weighted(&[75, 13, 12]) {
-        0 => (first, stage.horizon()),
-        1 => (turn, stage.horizon()),
-        _ => (first, turn),
+        0 => (first, builder.horizon()),
+        1 => (changes_on, builder.horizon()),
+        _ => (first, changes_on),
     };
     let mut days = Cadence::Monthly.due(anchor(rng), from, to);
     for day in &mut days {
@@ -28,31 +34,31 @@ fn subscribe(stage: &mut Stage, rng: &mut Rng, contract: Contract, account: usiz
     }
     let rises_on = if rng.chance(70) { rng.between(first, last) } else { i64::MAX };
     let risen = minor * rng.between(108, 130) / 100;
-    let way = Way { account, payee: &payee, channel: Channel::Online };
+    let payment = Payment { account, payee: &payee, channel: Channel::Online };
     let plan = Plan { cadence: Cadence::Monthly, amounts: Amounts::Fixed, days };
-    stage.series(rng, &way, plan, |_, day| if day < rises_on { -minor } else { -risen });
+    builder.series(rng, &payment, plan, |_, day| if day < rises_on { -minor } else { -risen });
 }
 
-pub(super) fn monthly(stage: &mut Stage, rng: &mut Rng) {
-    let (least, most) = stage.profile.subscriptions;
+pub(super) fn monthly(builder: &mut HouseholdBuilder, rng: &mut Rng) {
+    let (least, most) = builder.profile.subscriptions;
     let count = rng.between(least, most) as usize;
-    let offered = match stage.region {
+    let offered = match builder.region {
         Region::America => [SUBSCRIPTIONS, AMERICAN_SUBSCRIPTIONS].concat(),
         Region::Europe => SUBSCRIPTIONS.to_vec(),
     };
     for contract in rng.some(&offered, count) {
-        let account = stage.spending_account(rng);
-        subscribe(stage, rng, *contract, account, contract.typical_minor);
+        let account = builder.spending_account(rng);
+        subscribe(builder, rng, *contract, account, contract.typical_minor);
     }
 }
 
-pub(super) fn twice(stage: &mut Stage, rng: &mut Rng) {
-    let contract = *rng.pick(TWICE);
+pub(super) fn twice(builder: &mut HouseholdBuilder, rng: &mut Rng) {
+    let contract = *rng.pick(OFTEN_TWICE);
     if rng.chance(40) {
-        let account = stage.spending_account(rng);
-        let dearer = contract.typical_minor * rng.between(2, 4) + 100;
-        subscribe(stage, rng, contract, account, contract.typical_minor);
-        subscribe(stage, rng, contract, account, dearer);
+        let account = builder.spending_account(rng);
+        let higher_price = contract.typical_minor * rng.between(2, 4) + 100;
+        subscribe(builder, rng, contract, account, contract.typical_minor);
+        subscribe(builder, rng, contract, account, higher_price);
     }
 }
 
@@ -80,51 +86,53 @@ const YEARLY: &[Contract] = &[
     },
 ];
 
-/// One or two a year, the card's own fee among them.
-pub(super) fn annual(stage: &mut Stage, rng: &mut Rng) {
+/// One or two yearly charges, among them the annual fee of a card.
+pub(super) fn annual(builder: &mut HouseholdBuilder, rng: &mut Rng) {
     if !rng.chance(60) {
         return;
     }
-    let plan = |stage: &Stage, rng: &mut Rng| {
+    let plan = |builder: &HouseholdBuilder, rng: &mut Rng| {
         let from = in_month(24_000 + rng.between(0, 11), rng.between(1, 31));
-        let days = Cadence::Annual.due(from, stage.first, stage.horizon());
+        let days = Cadence::Annual.due(from, builder.first, builder.horizon());
         Plan { cadence: Cadence::Annual, amounts: Amounts::Fixed, days }
     };
     let contract = *rng.pick(YEARLY);
-    let payee = stage.payee(rng, contract);
-    let way = Way { account: stage.spending_account(rng), payee: &payee, channel: Channel::Online };
-    let days = plan(stage, rng);
-    stage.series(rng, &way, days, |_, _| -contract.typical_minor);
+    let payee = builder.payee(rng, contract);
+    let payment =
+        Payment { account: builder.spending_account(rng), payee: &payee, channel: Channel::Online };
+    let days = plan(builder, rng);
+    builder.series(rng, &payment, days, |_, _| -contract.typical_minor);
     if rng.chance(50) {
-        let account = *rng.pick(&stage.cards());
+        let account = *rng.pick(&builder.cards());
         let minor = *rng.pick(&[-9_500, -12_000, -25_000]);
-        let name = stage.accounts[account].bank.name;
+        let name = builder.accounts[account].bank.name;
         let truth = Truth::of(name, category("BANK_FEES_OTHER_BANK_FEES"));
-        let plan = plan(stage, rng);
-        stage.statement_lines(account, "ANNUAL MEMBERSHIP FEE", truth, plan, |_| minor);
+        let plan = plan(builder, rng);
+        builder.statement_lines(account, "ANNUAL MEMBERSHIP FEE", truth, plan, |_| minor);
     }
 }
 
-/// Three yearly policies at one insurer, which together look like one thing every four months.
-pub(super) fn policies(stage: &mut Stage, rng: &mut Rng) {
+/// Three yearly policies at one insurer, which together look like one contract every four months.
+pub(super) fn policies(builder: &mut HouseholdBuilder, rng: &mut Rng) {
     if !rng.chance(15) {
         return;
     }
-    let insurer = *rng.pick(INSURERS[side(stage.region)]);
-    let payee = stage.payee(rng, insurer);
+    let insurer = *rng.pick(INSURERS[region_index(builder.region)]);
+    let payee = builder.payee(rng, insurer);
     let begins = rng.between(0, 3);
     for policy in 0..3 {
         let from = in_month(24_000 + begins + 4 * policy, rng.between(1, 28));
-        let days = Cadence::Annual.due(from, stage.first, stage.horizon());
+        let days = Cadence::Annual.due(from, builder.first, builder.horizon());
         let minor = rng.lognormal(21_000, 400);
-        let way = Way { account: stage.checking(), payee: &payee, channel: Channel::Debit };
+        let payment =
+            Payment { account: builder.checking(), payee: &payee, channel: Channel::Debit };
         let plan = Plan { cadence: Cadence::Annual, amounts: Amounts::Fixed, days };
-        stage.series(rng, &way, plan, |_, _| -minor);
+        builder.series(rng, &payment, plan, |_, _| -minor);
     }
 }
 
-/// Nothing or one coin at first, the full price from then on.
-pub(super) fn trial(stage: &mut Stage, rng: &mut Rng) {
+/// A trial at no or a small price, then the full price.
+pub(super) fn trial(builder: &mut HouseholdBuilder, rng: &mut Rng) {
     let trials = [
         ("Headspace", "HEADSPACE", 1_299),
         ("Skillshare", "SKILLSHARE.COM", 1_400),
@@ -133,44 +141,49 @@ pub(super) fn trial(stage: &mut Stage, rng: &mut Rng) {
     let (name, raw, minor) = *rng.pick(&trials);
     let category = "GENERAL_SERVICES_OTHER_GENERAL_SERVICES";
     let merchant = Merchant { name, raw, category, typical_minor: minor, small: false };
-    let payee = stage.payee(rng, merchant);
-    let account = stage.spending_account(rng);
-    let begins = rng.between(stage.first, (stage.first + stage.last) / 2);
+    let payee = builder.payee(rng, merchant);
+    let account = builder.spending_account(rng);
+    let begins = rng.between(builder.first, (builder.first + builder.last) / 2);
     let first_minor = *rng.pick(&[0, 100, minor / 10]);
-    // The price begins with the month after the trial, whose length is no month.
+    // The full price begins after the trial, which is not a month long.
     let paid_from = begins + *rng.pick(&[7, 14, 30]);
-    let mut days = Cadence::Monthly.due(paid_from, paid_from, stage.horizon());
+    let mut days = Cadence::Monthly.due(paid_from, paid_from, builder.horizon());
     days.insert(0, begins);
     if rng.chance(30) {
-        let way = Way { account, payee: &payee, channel: Channel::Online };
+        let payment = Payment { account, payee: &payee, channel: Channel::Online };
         let plan = Plan { cadence: Cadence::Monthly, amounts: Amounts::Fixed, days };
-        stage.series(rng, &way, plan, |_, day| if day < paid_from { -first_minor } else { -minor });
-        if let Some(row) = stage.rows.iter_mut().find(|it| it.origin == ("trial", 0, 0)) {
+        builder.series(
+            rng,
+            &payment,
+            plan,
+            |_, day| if day < paid_from { -first_minor } else { -minor },
+        );
+        if let Some(row) = builder.rows.iter_mut().find(|it| it.origin == ("trial", 0, 0)) {
             row.tag(Noise::Trial);
         }
     }
 }
 
-/// Every week, but for the one in five that is skipped.
-pub(super) fn meal_kit(stage: &mut Stage, rng: &mut Rng) {
+/// Every week, except for the one in five that is skipped.
+pub(super) fn meal_kit(builder: &mut HouseholdBuilder, rng: &mut Rng) {
     let kits = [
         [("HelloFresh", "HELLOFRESH"), ("Blue Apron", "BLUE APRON LLC")],
         [("HelloFresh", "HELLOFRESH SE"), ("Marley Spoon", "MARLEY SPOON SE")],
     ];
-    let (name, raw) = *rng.pick(&kits[usize::from(stage.region == Region::Europe)]);
+    let (name, raw) = *rng.pick(&kits[usize::from(builder.region == Region::Europe)]);
     let minor = rng.between(4_800, 8_900);
     let category = "FOOD_AND_DRINK_GROCERIES";
     let merchant = Merchant { name, raw, category, typical_minor: minor, small: false };
-    let payee = stage.payee(rng, merchant);
-    let account = stage.spending_account(rng);
+    let payee = builder.payee(rng, merchant);
+    let account = builder.spending_account(rng);
     let weeks = rng.between(8, 60) * 7;
-    let begins = rng.between(stage.first, stage.last - 42);
-    let weekly = Cadence::Weekly.due(begins, begins, (begins + weeks).min(stage.last + 28));
+    let begins = rng.between(builder.first, builder.last - 42);
+    let weekly = Cadence::Weekly.due(begins, begins, (begins + weeks).min(builder.last + 28));
     let mut days = weekly;
     days.retain(|_| !rng.chance(20));
-    if rng.chance(25) && !matches!(stage.preset, Preset::Thin | Preset::Retired) {
-        let way = Way { account, payee: &payee, channel: Channel::Online };
+    if rng.chance(25) && !matches!(builder.preset, Preset::Thin | Preset::Retired) {
+        let payment = Payment { account, payee: &payee, channel: Channel::Online };
         let plan = Plan { cadence: Cadence::Weekly, amounts: Amounts::Fixed, days };
-        stage.series(rng, &way, plan, |_, _| -minor);
+        builder.series(rng, &payment, plan, |_, _| -minor);
     }
 }

@@ -1,4 +1,4 @@
-//! Faults that others were reported for, each with the outcome we owe.
+//! Faults that were reported for other products, each with the result that we expect.
 
 use anyhow::{Context as _, bail};
 use base::category::Category;
@@ -7,13 +7,13 @@ use base::{Currency, Date, Fixed9, Money, Timestamp, date_from_days, days_from_d
 use calc::enrich::{Enriched, clean};
 
 use super::case::{Case, Row};
-use super::descriptors::{Context, judged};
+use super::descriptors::{Context, classify};
 use super::product::{self, Answer};
 
 const FAULTS: &str = include_str!("../../../../fixtures/adversarial.tsv");
 const DAY: Date = Date::constant(2026, 3, 10);
 
-/// What is still wrong, by the name of its row, and why.
+/// Rows that still fail, by name, each with the reason.
 pub(super) const KNOWN_FAILURES: &[(&str, &str)] =
     &[("youtube-help-url", "the table names the product rather than the company behind it")];
 
@@ -25,7 +25,7 @@ struct Fault<'a> {
     expected: &'a str,
 }
 
-/// Each row's name, and what came out instead of what was owed.
+/// The name of each row, with the actual result if it is not the expected one.
 pub(super) async fn check() -> anyhow::Result<Vec<(&'static str, Option<String>)>> {
     let mut outcomes = Vec::new();
     for line in FAULTS.lines().filter(|it| !it.is_empty() && !it.starts_with('#')) {
@@ -45,27 +45,26 @@ impl Fault<'_> {
         if matches!(self.check, "internal" | "not_internal" | "names_account") {
             return self.paired().await;
         }
-        let context = place(self.context)?;
-        let (left, right) = (judged(self.left, context, 100), judged(self.right, context, 100));
-        // The text's own key is what cleaning is blamed for; the row's key is what brings rows
-        // together, and known merchants have one of their own.
+        let context = parse_context(self.context)?;
+        let (left, right) = (classify(self.left, context, 100), classify(self.right, context, 100));
+        // `own_key` is what cleaning makes of the text. The row's key groups rows, and known merchants have their own.
         let own_key = clean(self.left).key;
         let key_of = |it: &Enriched| format!("key {:?}", it.key);
-        let (holds, said) = match self.check {
+        let (holds, actual) = match self.check {
             "key_is" => (own_key == self.expected, own_key),
             "key_not_empty" => (!own_key.is_empty(), own_key),
             "key_equal" | "key_distinct" => {
-                let wanted = self.check == "key_equal";
-                let said = format!("{} and {}", key_of(&left), key_of(&right));
-                ((left.key == right.key) == wanted, said)
+                let expect_equal = self.check == "key_equal";
+                let actual = format!("{} and {}", key_of(&left), key_of(&right));
+                ((left.key == right.key) == expect_equal, actual)
             }
             "merchant_is" => {
                 let name = left.counterparty.unwrap_or_default();
                 (name == self.expected, name)
             }
             "merchant_equal" => {
-                let said = format!("{:?} and {:?}", left.counterparty, right.counterparty);
-                (left.counterparty.is_some() && left.counterparty == right.counterparty, said)
+                let actual = format!("{:?} and {:?}", left.counterparty, right.counterparty);
+                (left.counterparty.is_some() && left.counterparty == right.counterparty, actual)
             }
             "category_is" => {
                 let code = left.category.map_or("nothing", Category::detailed);
@@ -73,16 +72,16 @@ impl Fault<'_> {
             }
             other => bail!("no such check: {other}"),
         };
-        Ok((!holds).then_some(said))
+        Ok((!holds).then_some(actual))
     }
 
-    /// Whether the product joins what belongs together, and nothing else.
+    /// Checks whether the product pairs exactly the legs that belong together.
     async fn paired(&self) -> anyhow::Result<Option<String>> {
         let legs = match self.check {
-            "names_account" => self.two_equal_moves(),
+            "names_account" => self.two_equal_transfers(),
             _ => self.two_legs()?,
         };
-        let answer = product::ask(&case(&legs)?).await?;
+        let answer = product::run_case(&case(&legs)?).await?;
         let paired: Vec<_> = answer.transfers.iter().filter(|it| it.paired).collect();
         let holds = match self.check {
             "internal" => paired.len() == 1 && paired[0].kind.as_str() == self.expected,
@@ -93,7 +92,7 @@ impl Fault<'_> {
             _ if self.expected == "suggestion at most" => paired.is_empty(),
             _ => answer.transfers.is_empty(),
         };
-        Ok((!holds).then(|| said(&answer)))
+        Ok((!holds).then(|| describe(&answer)))
     }
 
     fn two_legs(&self) -> anyhow::Result<Vec<Leg<'_>>> {
@@ -109,8 +108,8 @@ impl Fault<'_> {
         Ok(vec![leg(self.left, left, "0001", 0)?, leg(self.right, right, "0002", later)?])
     }
 
-    /// Two moves of one amount on one day out of one account: the text says which goes where.
-    fn two_equal_moves(&self) -> Vec<Leg<'_>> {
+    /// Two transfers of one amount on one day out of one account, which only their texts distinguish.
+    fn two_equal_transfers(&self) -> Vec<Leg<'_>> {
         let leg = |text, subtype, amount, mask| Leg {
             text,
             amount,
@@ -130,7 +129,7 @@ impl Fault<'_> {
     }
 }
 
-fn said(answer: &Answer) -> String {
+fn describe(answer: &Answer) -> String {
     let shown = answer.transfers.iter().map(|it| {
         let word = if it.paired { "paired" } else { "suggested" };
         format!("{word} {} with {} as {}", it.outflow, it.inflow, it.kind.as_str())
@@ -139,8 +138,8 @@ fn said(answer: &Answer) -> String {
     if shown.is_empty() { "no pair".to_owned() } else { shown.join(", ") }
 }
 
-/// Such as `outflow credit/credit card`.
-fn place(text: &str) -> anyhow::Result<Context<'_>> {
+/// Parses a context such as `outflow credit/credit card`.
+fn parse_context(text: &str) -> anyhow::Result<Context<'_>> {
     let (direction, account) = text.split_once(' ').context("a direction and an account")?;
     let (kind, subtype) = account.split_once('/').context("a kind and a subtype")?;
     let kind = AccountKind::parse(kind).context("no such kind of account")?;
@@ -153,22 +152,22 @@ struct Leg<'a> {
     currency: Currency,
     kind: AccountKind,
     subtype: &'a str,
-    /// Names the account.
+    /// Identifies the account.
     mask: &'a str,
     later: i64,
 }
 
-/// Such as `-24.50 depository/checking`, `-24.50 wallet` or `+100.00 EUR`.
+/// Parses a leg such as `-24.50 depository/checking`, `-24.50 wallet` or `+100.00 EUR`.
 fn leg<'a>(text: &'a str, context: &'a str, mask: &'a str, later: i64) -> anyhow::Result<Leg<'a>> {
-    let (amount, place) = context.split_once(' ').context("an amount and a place")?;
-    let (kind, subtype) = match place {
+    let (amount, account) = context.split_once(' ').context("an amount and an account")?;
+    let (kind, subtype) = match account {
         "wallet" => ("depository", "paypal"),
-        _ => place.split_once('/').unwrap_or(("depository", "checking")),
+        _ => account.split_once('/').unwrap_or(("depository", "checking")),
     };
     Ok(Leg {
         text,
         amount: amount.trim_start_matches('+'),
-        currency: Currency::parse(place).unwrap_or(Currency::USD),
+        currency: Currency::parse(account).unwrap_or(Currency::USD),
         kind: AccountKind::parse(kind).context("no such kind of account")?,
         subtype,
         mask,
@@ -176,16 +175,16 @@ fn leg<'a>(text: &'a str, context: &'a str, mask: &'a str, later: i64) -> anyhow
     })
 }
 
-/// A person whose accounts hold nothing but these rows; which rows belong together is not told.
+/// A person whose accounts contain only these rows. The case does not say which rows belong together.
 fn case(legs: &[Leg]) -> anyhow::Result<Case> {
     let as_of = Timestamp::from_second(days_from_date(DAY) * 86_400 + 20 * 86_400)?;
     let mut accounts: Vec<AccountDraft> = Vec::new();
     let mut rows = Vec::new();
-    for (place, leg) in legs.iter().enumerate() {
+    for (index, leg) in legs.iter().enumerate() {
         let amount = Money::parse(leg.amount, leg.currency)?;
         let posted_on = date_from_days(days_from_date(DAY) + leg.later);
         let draft = TransactionDraft {
-            external_id: Some(place.to_string()),
+            external_id: Some(index.to_string()),
             pending: false,
             settles: None,
             posted_on,
@@ -203,7 +202,7 @@ fn case(legs: &[Leg]) -> anyhow::Result<Case> {
         });
         accounts[at].transactions.push(draft);
         rows.push(Row {
-            name: (leg.mask.to_owned(), place.to_string()),
+            name: (leg.mask.to_owned(), index.to_string()),
             description: leg.text.to_owned(),
             amount_minor: amount.minor(),
             posted_on,

@@ -1,4 +1,4 @@
-//! A household to put through the product, and what is true of it, whoever invented it.
+//! A household to run through the product, with its ground truth, from either generator.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Case {
     pub(super) streams: Vec<Stream>,
 }
 
-/// What is true of a transaction.
+/// The truth about a transaction.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Row {
     /// The external ids of its account and its own.
@@ -30,11 +30,11 @@ pub(super) struct Row {
     pub(super) merchant: String,
     pub(super) category: Category,
     pub(super) stream: Option<usize>,
-    /// The same on both legs of a movement between own accounts, if both are in view.
+    /// The same on both legs of a transfer between own accounts, if both are in the data.
     pub(super) pair: Option<String>,
     pub(super) transfer: Option<String>,
     pub(super) income: bool,
-    /// What makes it hard, in words.
+    /// The noise of the row, as text.
     pub(super) noise: String,
 }
 
@@ -42,19 +42,20 @@ pub(super) struct Row {
 pub(super) struct Stream {
     pub(super) merchant: String,
     pub(super) cadence: Frequency,
-    /// When it goes on, and none when it has ended; unknown where nobody wrote it down.
+    /// The outer option is none if the truth is not recorded. The inner one is the next day, or none if the stream has
+    /// ended.
     pub(super) next_on: Option<Option<Date>>,
-    /// Posted ones, duplicates aside.
+    /// Posted occurrences, without duplicates.
     pub(super) occurrences: usize,
-    /// Too few to know that it repeats.
+    /// Whether the occurrences are too few to show that it repeats.
     pub(super) short: bool,
-    /// A contract or a wage. Legs of own transfers are none, except what leaves for a loan: that
-    /// is shown as a bill on purpose.
+    /// Whether it is a contract or a wage. Legs of own transfers do not count, except outflows to a loan, which are
+    /// shown as bills on purpose.
     pub(super) counts: bool,
 }
 
 impl Stream {
-    fn begun(merchant: &str, cadence: Frequency) -> Stream {
+    fn new(merchant: &str, cadence: Frequency) -> Stream {
         Stream {
             merchant: merchant.to_owned(),
             cadence,
@@ -71,7 +72,7 @@ fn counts(transfer: Option<&str>, amount_minor: i64) -> bool {
 }
 
 impl Case {
-    /// Rows get their place for an id, so that they are found again.
+    /// Rows get their index as id, so that they can be found again.
     pub(super) fn of_world(group: &'static str, world: World) -> anyhow::Result<Case> {
         let as_of = Timestamp::from_second(days_from_date(world.as_of) * 86_400 + 43_200)?;
         let mut accounts = world.accounts;
@@ -79,13 +80,13 @@ impl Case {
             next_on: Some(it.next_on),
             occurrences: it.occurrences,
             short: it.short,
-            ..Stream::begun(&it.merchant, frequency(it.cadence))
+            ..Stream::new(&it.merchant, frequency(it.cadence))
         });
         let mut streams: Vec<Stream> = streams.collect();
         let mut rows = Vec::new();
-        for (place, mut it) in world.transactions.into_iter().enumerate() {
+        for (index, mut it) in world.transactions.into_iter().enumerate() {
             let account = &mut accounts[it.account];
-            let id = format!("t{place}");
+            let id = format!("t{index}");
             it.draft.external_id = Some(id.clone());
             let transfer = it.truth.transfer.map(kind_name);
             let stream = it.truth.stream.map(|it| it as usize);
@@ -104,7 +105,7 @@ impl Case {
                 pair: it.truth.pair.map(|it| it.to_string()),
                 transfer: transfer.map(str::to_owned),
                 income: it.truth.income && !it.truth.noise.contains(&Noise::Duplicate),
-                noise: said(&it.truth.noise),
+                noise: noise_text(&it.truth.noise),
             });
             account.transactions.push(it.draft);
         }
@@ -133,7 +134,7 @@ impl Case {
                 drafts.insert((account.external_id.clone(), id), draft);
             }
         }
-        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        let mut indices: BTreeMap<String, usize> = BTreeMap::new();
         let mut streams: Vec<Stream> = Vec::new();
         let mut rows = Vec::new();
         for it in demo.truth() {
@@ -145,16 +146,16 @@ impl Case {
             let amount_minor = draft.amount.minor();
             let stream = it.stream_id.zip(it.cadence.and_then(Frequency::parse));
             let stream = stream.map(|(id, cadence)| {
-                let place = *places.entry(id).or_insert_with(|| {
-                    streams.push(Stream::begun(&it.true_merchant, cadence));
+                let index = *indices.entry(id).or_insert_with(|| {
+                    streams.push(Stream::new(&it.true_merchant, cadence));
                     streams.len() - 1
                 });
-                streams[place].occurrences += usize::from(!draft.pending);
+                streams[index].occurrences += usize::from(!draft.pending);
                 // Dividends, purchases of securities and a loan's own interest are left out on purpose.
                 let is_left_out =
                     matches!(kinds.get(&name.0), Some(AccountKind::Investment | AccountKind::Loan));
-                streams[place].counts &= counts(it.transfer_kind, amount_minor) && !is_left_out;
-                place
+                streams[index].counts &= counts(it.transfer_kind, amount_minor) && !is_left_out;
+                index
             });
             rows.push(Row {
                 name,
@@ -173,7 +174,7 @@ impl Case {
         for stream in &mut streams {
             stream.short = stream.occurrences < least_occurrences(stream.cadence);
         }
-        let group = if hints { "told" } else { "untold" };
+        let group = if hints { "with hints" } else { "without hints" };
         Case { group, as_of, currency: Currency::USD, statements, rows, streams }
     }
 }
@@ -206,6 +207,6 @@ fn kind_name(kind: TransferKind) -> &'static str {
     }
 }
 
-fn said(noise: &[Noise]) -> String {
+fn noise_text(noise: &[Noise]) -> String {
     noise.iter().map(|it| format!("{it:?}")).collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! How many categories are right, by the step of the cascade that named them.
+//! Scores categories, in total and by the stage that set them.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use super::share::Share;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Score {
-    /// Rows that have a category at all.
+    /// Rows that have a category.
     pub(super) covered: Share,
-    /// Of all rows; one without a category is not right.
+    /// Share of all rows; a row without a category counts as wrong.
     pub(super) tier1: Share,
     pub(super) detailed: Share,
     pub(super) by_stage: BTreeMap<CategorySource, (Share, Share)>,
@@ -23,20 +23,20 @@ impl Score {
     pub(super) fn count(
         &mut self,
         truth: Category,
-        (said, stage): (Option<Category>, CategorySource),
+        (found, stage): (Option<Category>, CategorySource),
         example: impl FnOnce() -> String,
     ) {
-        let tier1 = said.is_some_and(|it| it.primary() == truth.primary());
-        let detailed = said.is_some_and(|it| same(it, truth));
-        self.covered.count(said.is_some());
+        let tier1 = found.is_some_and(|it| it.primary() == truth.primary());
+        let detailed = found.is_some_and(|it| same(it, truth));
+        self.covered.count(found.is_some());
         self.tier1.count(tier1);
         self.detailed.count(detailed);
         let of_stage = self.by_stage.entry(stage).or_default();
         of_stage.0.count(tier1);
         of_stage.1.count(detailed);
         if !tier1 {
-            let said = said.map_or("nothing", Category::primary);
-            let class = format!("{} taken for {said} by {}", truth.primary(), stage.as_str());
+            let found = found.map_or("nothing", Category::primary);
+            let class = format!("{} taken for {found} by {}", truth.primary(), stage.as_str());
             self.wrong.count(class, example);
         }
     }
@@ -54,7 +54,7 @@ impl Score {
     }
 }
 
-/// Two versions of the taxonomy name a few things twice.
+/// Whether two categories mean the same. Two versions of the taxonomy have different names for a few.
 pub(super) fn same(one: Category, other: Category) -> bool {
     let newer = |it: Category| match it.detailed() {
         "INCOME_WAGES" => "INCOME_SALARY",

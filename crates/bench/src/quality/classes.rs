@@ -1,4 +1,4 @@
-//! Failures of one kind together, with the first ones of each as examples.
+//! Failures grouped by class, with the first ones of each class as examples.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ struct Class {
 }
 
 impl Class {
-    /// The same again teaches nothing.
-    fn show(&mut self, example: String) {
+    /// Adds an example unless it is a duplicate.
+    fn add_example(&mut self, example: String) {
         if self.examples.len() < EXAMPLES_MAX && !self.examples.contains(&example) {
             self.examples.push(example);
         }
@@ -27,7 +27,7 @@ impl Classes {
         let class = self.0.entry(class).or_default();
         class.count += 1;
         if class.examples.len() < EXAMPLES_MAX {
-            class.show(example());
+            class.add_example(example());
         }
     }
 
@@ -35,7 +35,7 @@ impl Classes {
         for (name, theirs) in &other.0 {
             let ours = self.0.entry(name.clone()).or_default();
             ours.count += theirs.count;
-            theirs.examples.iter().for_each(|it| ours.show(it.clone()));
+            theirs.examples.iter().for_each(|it| ours.add_example(it.clone()));
         }
     }
 
@@ -44,7 +44,7 @@ impl Classes {
         self.0.keys().map(String::as_str).collect()
     }
 
-    /// The most frequent first.
+    /// Prints the classes, the most frequent first.
     pub(super) fn print(&self, title: &str, limit: usize) {
         if self.0.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! Descriptors with their truth, one a line: the hold-out, and outside files in the same columns.
+//! Descriptors with their truth, one per line: the held-out file, and external files with the same columns.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(super) struct Descriptor<'a> {
     label: &'a str,
 }
 
-/// Where a descriptor stands.
+/// The direction and account of a descriptor.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Context<'a> {
     pub(super) inflow: bool,
@@ -32,8 +32,8 @@ pub(super) struct Context<'a> {
     pub(super) subtype: Option<&'a str>,
 }
 
-/// What the tables say of a text, with nothing known but where it stands.
-pub(super) fn judged(text: &str, context: Context, amount_minor: i64) -> Enriched {
+/// Classifies a text by its context and amount alone.
+pub(super) fn classify(text: &str, context: Context, amount_minor: i64) -> Enriched {
     let facts = TransactionFacts {
         account: AccountId::from_bytes([0; 16]),
         account_kind: context.kind,
@@ -78,11 +78,11 @@ fn row(line: &str) -> anyhow::Result<Descriptor<'_>> {
 pub(super) struct Score {
     pub(super) all: categories::Score,
     pub(super) by_tier: BTreeMap<String, categories::Score>,
-    /// Pairs of rows of one merchant whose texts have one key.
+    /// Pairs of rows of one merchant whose texts have the same key.
     pub(super) key_stability: Share,
     /// The same for the rows' keys, which for a known merchant are the merchant's own.
     pub(super) merchant_stability: Share,
-    /// Keys that rows of several merchants have, of all keys of rows that name a merchant.
+    /// Keys that several merchants share, of all keys of rows with a merchant.
     pub(super) collisions: Share,
     pub(super) colliding: Vec<String>,
 }
@@ -101,42 +101,44 @@ pub(super) fn score(rows: &[Descriptor]) -> Score {
     let mut merchants: BTreeMap<&str, Vec<(String, String)>> = BTreeMap::new();
     let mut keys: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for row in rows {
-        let said = judged(row.text, row.context, row.amount_minor);
+        let found = classify(row.text, row.context, row.amount_minor);
         let tier = score.by_tier.entry(row.tier.to_owned()).or_default();
         for part in [&mut score.all, tier] {
-            part.count(row.category, (said.category, said.category_source), || shown(row, &said));
+            part.count(row.category, (found.category, found.category_source), || {
+                shown(row, &found)
+            });
         }
         if let Some(merchant) = row.merchant {
-            keys.entry(said.key.clone()).or_default().insert(merchant);
-            merchants.entry(merchant).or_default().push((clean(row.text).key, said.key));
+            keys.entry(found.key.clone()).or_default().insert(merchant);
+            merchants.entry(merchant).or_default().push((clean(row.text).key, found.key));
         }
     }
     for rows in merchants.values() {
-        for (place, one) in rows.iter().enumerate() {
-            for other in &rows[place + 1..] {
+        for (index, one) in rows.iter().enumerate() {
+            for other in &rows[index + 1..] {
                 score.key_stability.count(one.0 == other.0);
                 score.merchant_stability.count(one.1 == other.1);
             }
         }
     }
-    for (key, of) in &keys {
-        score.collisions.count(of.len() > 1);
-        if of.len() > 1 {
-            let of: Vec<&str> = of.iter().copied().collect();
-            score.colliding.push(format!("{key}: {}", of.join(", ")));
+    for (key, sharing) in &keys {
+        score.collisions.count(sharing.len() > 1);
+        if sharing.len() > 1 {
+            let sharing: Vec<&str> = sharing.iter().copied().collect();
+            score.colliding.push(format!("{key}: {}", sharing.join(", ")));
         }
     }
     score
 }
 
-fn shown(row: &Descriptor, said: &Enriched) -> String {
-    let category = said.category.map_or("nothing", Category::detailed);
+fn shown(row: &Descriptor, found: &Enriched) -> String {
+    let category = found.category.map_or("nothing", Category::detailed);
     let truth = row.category.detailed();
-    format!("{:?} (key {:?}): truly {truth}, said {category}", row.text, said.key)
+    format!("{:?} (key {:?}): expected {truth}, found {category}", row.text, found.key)
 }
 
-/// The share of rows whose primary is one of those that their label accepts. What a label accepts
-/// stands in `labels.tsv` beside the file; one that is not there accepts its category's primary.
+/// The share of rows whose primary category is one that their label accepts. The accepted ones are in `labels.tsv`
+/// beside the file; a label that is not there accepts the primary of its category.
 pub(super) fn accepted(rows: &[Descriptor], file: &Path) -> Vec<(String, Share)> {
     let labels = std::fs::read_to_string(file.with_file_name("labels.tsv")).unwrap_or_default();
     let labels = labels.lines().filter(|it| !it.starts_with('#'));
@@ -144,9 +146,10 @@ pub(super) fn accepted(rows: &[Descriptor], file: &Path) -> Vec<(String, Share)>
         labels.filter_map(|it| Some((it.split('\t').next()?, it.split('\t').nth(2)?))).collect();
     let mut shares: BTreeMap<&str, Share> = BTreeMap::new();
     for row in rows {
-        let said = judged(row.text, row.context, row.amount_minor).category.map(Category::primary);
+        let found =
+            classify(row.text, row.context, row.amount_minor).category.map(Category::primary);
         let primaries = labels.get(row.label).copied().unwrap_or(row.category.primary());
-        let right = said.is_some_and(|said| primaries.split(',').any(|it| it == said));
+        let right = found.is_some_and(|found| primaries.split(',').any(|it| it == found));
         shares.entry(row.label).or_default().count(right);
     }
     shares.into_iter().map(|(label, share)| (label.to_owned(), share)).collect()

@@ -1,7 +1,7 @@
-//! Measures how good the answers are, on households and descriptors whose truth is known.
+//! Measures the quality of the results, on households and descriptors whose truth is known.
 //!
-//! Frozen seeds give figures that only a change of ours can move, and these gate. Fresh ones tell
-//! whether we have grown used to the frozen ones.
+//! Frozen seeds give figures that only a code change can move; the goals apply to them. Fresh seeds show whether the
+//! code is overfitted to the frozen ones.
 
 mod adversarial;
 mod case;
@@ -31,21 +31,21 @@ const FROZEN_SEEDS: std::ops::RangeInclusive<u64> = 1..=8;
 const DEMO_SEEDS: std::ops::RangeInclusive<u64> = 1..=10;
 const DEMO_AS_OF: &str = "2026-06-15T12:00:00Z";
 
-/// `origin` is a number in hexadecimal, such as that of a commit, from which fresh seeds follow.
-/// Says whether the frozen figures reach the goals.
+/// `origin` is a hexadecimal number, such as a commit id, from which fresh seeds are derived. Returns whether the
+/// figures of the frozen seeds reach the goals.
 pub(crate) async fn measure(
     seeds: u64,
     origin: &str,
-    outside: Option<&Path>,
+    external: Option<&Path>,
 ) -> anyhow::Result<bool> {
     println!("households of generator {GENERATOR_VERSION}, {MONTHS} months each");
-    let frozen = measured(FROZEN_SEEDS).await?;
+    let frozen = measure_seeds(FROZEN_SEEDS).await?;
     report::households("frozen seeds", &frozen);
-    // Far above any seed that somebody chooses.
+    // Far above any seed chosen by hand.
     let digits = origin.get(..origin.len().min(12)).unwrap_or_default();
     let first = u64::from_str_radix(digits, 16).context("ORIGIN must be hexadecimal")? | 1 << 60;
     if seeds > 0 {
-        let fresh = measured(first..=first + seeds - 1).await?;
+        let fresh = measure_seeds(first..=first + seeds - 1).await?;
         report::households(&format!("fresh seeds from {first}"), &fresh);
     }
     let as_of: Timestamp = DEMO_AS_OF.parse()?;
@@ -59,16 +59,16 @@ pub(crate) async fn measure(
     let held_out = descriptors::score(&descriptors::read(descriptors::HELD_OUT)?);
     report::descriptors("held-out descriptors", &held_out);
     report::adversarial(&adversarial::check().await?);
-    if let Some(file) = outside {
-        let text = std::fs::read_to_string(file).context("reading the outside file")?;
+    if let Some(file) = external {
+        let text = std::fs::read_to_string(file).context("reading the external file")?;
         let rows = descriptors::read(&text)?;
-        report::descriptors("an outside file", &descriptors::score(&rows));
+        report::descriptors("an external file", &descriptors::score(&rows));
         report::accepted(&descriptors::accepted(&rows, file));
     }
     Ok(report::goals(&frozen, &held_out))
 }
 
-async fn measured(seeds: std::ops::RangeInclusive<u64>) -> anyhow::Result<Vec<Figures>> {
+async fn measure_seeds(seeds: std::ops::RangeInclusive<u64>) -> anyhow::Result<Vec<Figures>> {
     let mut all = Vec::new();
     for preset in Preset::ALL {
         for seed in seeds.clone() {
@@ -80,7 +80,7 @@ async fn measured(seeds: std::ops::RangeInclusive<u64>) -> anyhow::Result<Vec<Fi
 }
 
 async fn figures(case: &Case) -> anyhow::Result<Figures> {
-    let answer = product::ask(case).await?;
+    let answer = product::run_case(case).await?;
     Ok(Figures {
         group: case.group,
         recurring: recurring::score(case, &answer),
@@ -92,25 +92,25 @@ async fn figures(case: &Case) -> anyhow::Result<Figures> {
 
 fn categories_of(case: &Case, answer: &Answer) -> categories::Score {
     let mut score = categories::Score::default();
-    for (row, said) in case.rows.iter().zip(&answer.rows) {
-        let Some(said) = said else { continue };
-        score.count(row.category, (said.category, said.stage), || {
-            let category = said.category.map_or("nothing", |it| it.detailed());
+    for (row, found) in case.rows.iter().zip(&answer.rows) {
+        let Some(found) = found else { continue };
+        score.count(row.category, (found.category, found.stage), || {
+            let category = found.category.map_or("nothing", |it| it.detailed());
             let truth = row.category.detailed();
             let noise = &row.noise;
             format!(
-                "{:?} (key {:?}): truly {truth}, said {category} [{noise}]",
-                row.description, said.key
+                "{:?} (key {:?}): expected {truth}, found {category} [{noise}]",
+                row.description, found.key
             )
         });
     }
     score
 }
 
-/// How far the income of an average month is from the rows that truly are income.
+/// The relative error of the monthly income, compared with the rows that truly are income.
 fn income_error(case: &Case, answer: &Answer) -> Option<f64> {
-    let (window, said) = &answer.income;
+    let (window, found) = &answer.income;
     let earned = case.rows.iter().filter(|it| it.income && window.contains(it.posted_on));
     let earned: i64 = earned.map(|it| it.amount_minor).sum();
-    share::relative_error(*said, earned / window.months.max(1))
+    share::relative_error(*found, earned / window.months.max(1))
 }

@@ -1,5 +1,4 @@
-//! A household through the product itself: imported into a database of its own, worked out, and
-//! read back.
+//! Runs a household through the product: imports it into its own database, computes the insights, and reads them back.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,17 +18,17 @@ use service::{Caller, insights};
 
 use super::case::Case;
 
-/// What the product says. Rows are places in `Case::rows`.
+/// The product's results. Rows are indices into `Case::rows`.
 pub(super) struct Answer {
-    /// None where the import left the row out.
-    pub(super) rows: Vec<Option<Said>>,
+    /// None if the import left the row out.
+    pub(super) rows: Vec<Option<RowAnswer>>,
     pub(super) streams: Vec<Stream>,
     pub(super) transfers: Vec<Transfer>,
     pub(super) income: (Window, i64),
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Said {
+pub(super) struct RowAnswer {
     pub(super) key: String,
     pub(super) category: Option<Category>,
     pub(super) stage: CategorySource,
@@ -47,12 +46,12 @@ pub(super) struct Stream {
 pub(super) struct Transfer {
     pub(super) outflow: usize,
     pub(super) inflow: usize,
-    /// Otherwise it is only suggested.
+    /// False if it is only suggested.
     pub(super) paired: bool,
     pub(super) kind: TransferKind,
 }
 
-pub(super) async fn ask(case: &Case) -> anyhow::Result<Answer> {
+pub(super) async fn run_case(case: &Case) -> anyhow::Result<Answer> {
     let folder = tempfile::tempdir().context("a folder for the database")?;
     let database = folder.path().join("quality.db");
     let clock = Clock::frozen_at(&case.as_of.to_string());
@@ -69,18 +68,18 @@ pub(super) async fn ask(case: &Case) -> anyhow::Result<Answer> {
     }
     insights::pipeline::run_all(&app).await?;
 
-    let places: BTreeMap<&(String, String), usize> =
+    let indices: BTreeMap<&(String, String), usize> =
         case.rows.iter().map(|it| &it.name).zip(0..).collect();
-    let mut rows: Vec<Option<Said>> = vec![None; case.rows.len()];
+    let mut rows: Vec<Option<RowAnswer>> = vec![None; case.rows.len()];
     let mut ids: HashMap<TransactionId, usize> = HashMap::new();
     app.db
         .each(ROWS, params![caller.user], |row| {
             let name: (String, String) = (row.get(0)?, row.get(1)?);
-            let Some(place) = places.get(&name) else { return Ok(()) };
+            let Some(index) = indices.get(&name) else { return Ok(()) };
             let category: Option<&str> = row.get(3)?;
             let stage: Option<&str> = row.get(4)?;
-            ids.insert(row.get(2)?, *place);
-            rows[*place] = Some(Said {
+            ids.insert(row.get(2)?, *index);
+            rows[*index] = Some(RowAnswer {
                 key: row.get::<Option<String>>(5)?.unwrap_or_default(),
                 category: category.and_then(Category::parse),
                 stage: stage.and_then(CategorySource::parse).unwrap_or(CategorySource::None),
@@ -89,8 +88,8 @@ pub(super) async fn ask(case: &Case) -> anyhow::Result<Answer> {
         })
         .await?;
 
-    let everything = recurring::Filter { status: None, account_id: None, direction: None };
-    let listed = recurring::list(&app, &caller, everything).await?;
+    let all = recurring::Filter { status: None, account_id: None, direction: None };
+    let listed = recurring::list(&app, &caller, all).await?;
     let streams = listed.streams.into_iter().map(|(it, _)| Stream {
         rows: it.transactions.iter().filter_map(|id| ids.get(id).copied()).collect(),
         name: it.name,
@@ -101,12 +100,12 @@ pub(super) async fn ask(case: &Case) -> anyhow::Result<Answer> {
         let (outflow, inflow) = (*ids.get(&it.outflow)?, *ids.get(&it.inflow)?);
         Some(Transfer { outflow, inflow, paired: it.paired, kind: it.kind })
     });
-    let (analysed, _) = income::analyze(&app, &caller).await?;
+    let (analyzed, _) = income::analyze(&app, &caller).await?;
     Ok(Answer {
         rows,
         streams: streams.collect(),
         transfers: transfers.collect(),
-        income: (analysed.window, analysed.monthly_income_minor),
+        income: (analyzed.window, analyzed.monthly_income_minor),
     })
 }
 

@@ -1,5 +1,4 @@
-//! Which of the found streams are right, which true ones were missed, and what else is known of
-//! those that were found.
+//! Scores recurring streams: which found ones are right, which true ones were missed, and the details of right ones.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +15,17 @@ use super::share::Share;
 pub(super) struct Score {
     pub(super) precision: Share,
     pub(super) recall: BTreeMap<Frequency, Share>,
-    /// Of those too short to be owed.
+    /// Found ones of the streams that are too short to be required.
     pub(super) short: Share,
-    /// True streams of which two or more found ones are parts.
+    /// True streams that were found as two or more.
     pub(super) fragmented: Share,
-    /// Found streams that hold half of two or more true ones.
+    /// Found streams that contain half of two or more true ones.
     pub(super) merged: Share,
-    /// Of the right ones, as are all below.
+    /// Right frequencies. This and all below are shares of the right streams.
     pub(super) frequency: Share,
-    /// Whether it goes on at all.
+    /// Rightly found to continue or to have ended.
     pub(super) status: Share,
-    /// The next day, of those that go on.
+    /// The right next day, of streams that continue.
     pub(super) next_exact: Share,
     pub(super) next_within_1: Share,
     pub(super) next_within_3: Share,
@@ -34,12 +33,12 @@ pub(super) struct Score {
     pub(super) missed: Classes,
 }
 
-/// A found stream beside the true ones that it is made of.
+/// A found stream, compared with the true streams of its rows.
 struct Match<'a> {
     found: &'a Stream,
-    /// Rows of each true stream in it.
+    /// The number of its rows in each true stream.
     parts: BTreeMap<usize, usize>,
-    /// The true stream that it is, if it is one.
+    /// The true stream that it matches, if any.
     is: Option<usize>,
 }
 
@@ -58,9 +57,9 @@ impl<'a> Match<'a> {
         Match { found, parts, is }
     }
 
-    fn held<'b>(&'b self, case: &'b Case) -> impl Iterator<Item = usize> + 'b {
-        let held = self.parts.iter().filter(|(it, rows)| covers_half(case, **it, **rows));
-        held.map(|it| *it.0)
+    fn half_covered<'b>(&'b self, case: &'b Case) -> impl Iterator<Item = usize> + 'b {
+        let half_covered = self.parts.iter().filter(|(it, rows)| covers_half(case, **it, **rows));
+        half_covered.map(|it| *it.0)
     }
 
     fn mostly(&self) -> Option<usize> {
@@ -78,7 +77,7 @@ pub(super) fn score(case: &Case, answer: &Answer) -> Score {
     let mut parts_of: BTreeMap<usize, usize> = BTreeMap::new();
     for it in &matches {
         score.precision.count(it.is.is_some());
-        score.merged.count(it.held(case).count() > 1);
+        score.merged.count(it.half_covered(case).count() > 1);
         if let Some(stream) = it.mostly() {
             *parts_of.entry(stream).or_default() += 1;
         }
@@ -87,21 +86,21 @@ pub(super) fn score(case: &Case, answer: &Answer) -> Score {
             None => score.wrong.count(wrong_class(case, it), || shown(case, it.found)),
         }
     }
-    for (place, stream) in case.streams.iter().enumerate() {
+    for (index, stream) in case.streams.iter().enumerate() {
         if !stream.counts || stream.occurrences == 0 {
             continue;
         }
-        let found = matches.iter().any(|it| it.is == Some(place));
+        let found = matches.iter().any(|it| it.is == Some(index));
         if stream.short {
             score.short.count(found);
             continue;
         }
         score.recall.entry(stream.cadence).or_default().count(found);
-        score.fragmented.count(parts_of.get(&place).is_some_and(|it| *it > 1));
+        score.fragmented.count(parts_of.get(&index).is_some_and(|it| *it > 1));
         if !found {
-            let seen = parts_of.contains_key(&place);
-            let class = missed_class(case, answer, place, seen);
-            score.missed.count(class, || described(case, place));
+            let seen = parts_of.contains_key(&index);
+            let class = missed_class(case, answer, index, seen);
+            score.missed.count(class, || described(case, index));
         }
     }
     score
@@ -152,7 +151,7 @@ fn wrong_class(case: &Case, it: &Match) -> String {
         _ if !counts && moved.len() * 2 > it.found.rows.len() => {
             format!("leg of an own transfer: {}", moved[0])
         }
-        _ if it.held(case).count() > 1 => "several streams in one".to_owned(),
+        _ if it.half_covered(case).count() > 1 => "several streams in one".to_owned(),
         Some(stream) if it.parts[&stream] * 5 >= it.found.rows.len() * 4 => {
             "less than half of a stream".to_owned()
         }
@@ -173,8 +172,8 @@ fn missed_class(case: &Case, answer: &Answer, stream: usize, seen: bool) -> Stri
         answer.transfers.iter().any(|it| it.paired && (it.outflow == *row || it.inflow == *row))
     };
     let mut keys: BTreeMap<&str, usize> = BTreeMap::new();
-    for said in rows.iter().filter_map(|it| answer.rows[*it].as_ref()) {
-        *keys.entry(&said.key).or_default() += 1;
+    for row in rows.iter().filter_map(|it| answer.rows[*it].as_ref()) {
+        *keys.entry(&row.key).or_default() += 1;
     }
     let largest = keys.values().max().copied().unwrap_or_default();
     let newest = rows.last().and_then(|it| answer.rows[*it].as_ref());

@@ -1,20 +1,20 @@
-//! The figures as text, always in the same order.
+//! Prints the figures, always in the same order.
 
 use super::adversarial::KNOWN_FAILURES;
 use super::share::{Share, Spread, mean};
 use super::{categories, descriptors, recurring, transfers};
 
 const CLASSES_MAX: usize = 10;
-/// Presets of people who are paid by a schedule.
+/// Presets of people with regular pay.
 const REGULAR_PAY: &[&str] = &["steady", "thin", "retired", "two_earners"];
 
-/// Of one household.
+/// The scores of one household.
 pub(super) struct Figures {
     pub(super) group: &'static str,
     pub(super) recurring: recurring::Score,
     pub(super) transfers: transfers::Score,
     pub(super) categories: categories::Score,
-    /// As a part of the true income.
+    /// Relative to the true income.
     pub(super) income_error: Option<f64>,
 }
 
@@ -30,12 +30,15 @@ pub(super) fn households(title: &str, all: &[Figures]) {
             println!("  {group:<20} mean relative error {mean:.3}");
         }
     }
-    println!("\ncategories of rows whose source says nothing");
+    println!("\ncategories of rows without a category from their source");
     print_categories(&pooled_categories(all));
 }
 
 pub(super) fn demo(all: &[Figures]) {
-    println!("\n== {} demo households, with and without the aggregator's words", all.len());
+    println!(
+        "\n== {} demo households, with and without the aggregator's names and categories",
+        all.len()
+    );
     print_recurring(all);
     print_transfers(all);
     for group in groups(all) {
@@ -127,7 +130,7 @@ pub(super) fn descriptors(title: &str, score: &descriptors::Score) {
 }
 
 pub(super) fn accepted(labels: &[(String, Share)]) {
-    println!("\nan outside file, primaries that its labels accept");
+    println!("\nan external file, primary categories that its labels accept");
     for (label, share) in labels {
         println!("  {label:<20} {share}");
     }
@@ -135,17 +138,17 @@ pub(super) fn accepted(labels: &[(String, Share)]) {
 }
 
 pub(super) fn adversarial(outcomes: &[(&str, Option<String>)]) {
-    let failed = outcomes.iter().filter_map(|(name, said)| Some((name, said.as_ref()?)));
+    let failed = outcomes.iter().filter_map(|(name, actual)| Some((name, actual.as_ref()?)));
     let right = outcomes.len() - failed.clone().count();
     println!("\n== reported faults: {right} of {} right", outcomes.len());
-    for (name, said) in failed {
+    for (name, actual) in failed {
         let known = KNOWN_FAILURES.iter().find(|it| it.0 == *name);
         let reason = known.map_or(String::new(), |it| format!(" (known: {})", it.1));
-        println!("  {name}: {said}{reason}");
+        println!("  {name}: {actual}{reason}");
     }
 }
 
-/// Says whether all are reached.
+/// Prints the goals. Returns whether all are reached.
 pub(super) fn goals(frozen: &[Figures], held_out: &descriptors::Score) -> bool {
     let sum = |share: fn(&Figures) -> Share| frozen.iter().map(share).sum::<Share>();
     let goals = [
@@ -178,7 +181,7 @@ fn pooled_categories(all: &[Figures]) -> categories::Score {
     pooled
 }
 
-/// In the order in which they come.
+/// The groups, in order of appearance.
 fn groups(all: &[Figures]) -> Vec<&'static str> {
     let mut groups: Vec<&'static str> = all.iter().map(|it| it.group).collect();
     groups.dedup();

@@ -1,9 +1,9 @@
-//! Shares of a whole: how large, how sure one can be of it, and how they differ between households.
+//! Shares with their confidence intervals, and their spread between households.
 #![expect(clippy::float_arithmetic, reason = "statistics about answers, not money")]
 
 use std::fmt;
 
-/// How many of so many.
+/// `hits` of `of`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) hits: usize,
@@ -21,19 +21,19 @@ impl Share {
         self.of += other.of;
     }
 
-    /// None of nothing.
+    /// None if nothing was counted.
     pub(super) fn ratio(self) -> Option<f64> {
         (self.of > 0).then(|| self.hits as f64 / self.of as f64)
     }
 
-    /// Wilson's interval, which holds the true share 95 times in 100.
+    /// Wilson's interval at 95 % confidence.
     pub(super) fn interval(self) -> Option<(f64, f64)> {
         const Z: f64 = 1.959_964;
         let (share, of) = (self.ratio()?, self.of as f64);
         let scale = 1.0 + Z * Z / of;
-        let centre = (share + Z * Z / (2.0 * of)) / scale;
+        let center = (share + Z * Z / (2.0 * of)) / scale;
         let half = Z * (share * (1.0 - share) / of + Z * Z / (4.0 * of * of)).sqrt() / scale;
-        Some(((centre - half).max(0.0), (centre + half).min(1.0)))
+        Some(((center - half).max(0.0), (center + half).min(1.0)))
     }
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for Share {
     }
 }
 
-/// The worst and the median household; those in which there was nothing to count stand aside.
+/// The worst and the median household, without those in which nothing was counted.
 pub(super) struct Spread {
     worst: f64,
     median: f64,
@@ -79,9 +79,9 @@ impl fmt::Display for Spread {
     }
 }
 
-/// How far `said` is from `truth`, as a part of the truth.
-pub(super) fn relative_error(said: i64, truth: i64) -> Option<f64> {
-    (truth != 0).then(|| ((said - truth) as f64 / truth as f64).abs())
+/// The difference of `found` from `truth`, relative to `truth`.
+pub(super) fn relative_error(found: i64, truth: i64) -> Option<f64> {
+    (truth != 0).then(|| ((found - truth) as f64 / truth as f64).abs())
 }
 
 pub(super) fn mean(numbers: &[f64]) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! The scoring itself, on worlds small enough to score by hand.
+//! Tests of the scoring, on cases small enough to score by hand.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use calc::recurring::Frequency;
 use calc::transfers::TransferKind;
 
 use super::case::{Case, Row, Stream};
-use super::product::{self, Answer, Said, Transfer};
+use super::product::{self, Answer, RowAnswer, Transfer};
 use super::share::{Share, Spread};
 use super::{adversarial, categories, descriptors, recurring, transfers};
 use crate::households::{Preset, household};
@@ -21,10 +21,10 @@ fn code(code: &str) -> Category {
     Category::parse(code).unwrap()
 }
 
-fn row(place: usize, stream: Option<usize>) -> Row {
+fn row(index: usize, stream: Option<usize>) -> Row {
     Row {
-        name: ("account".to_owned(), place.to_string()),
-        description: format!("ROW {place}"),
+        name: ("account".to_owned(), index.to_string()),
+        description: format!("ROW {index}"),
         amount_minor: -1000,
         posted_on: DAY,
         merchant: "Somebody".to_owned(),
@@ -37,20 +37,20 @@ fn row(place: usize, stream: Option<usize>) -> Row {
     }
 }
 
-fn leg(place: usize, amount_minor: i64, pair: Option<&str>, transfer: Option<&str>) -> Row {
+fn leg(index: usize, amount_minor: i64, pair: Option<&str>, transfer: Option<&str>) -> Row {
     let (pair, transfer) = (pair.map(str::to_owned), transfer.map(str::to_owned));
-    Row { amount_minor, pair, transfer, ..row(place, None) }
+    Row { amount_minor, pair, transfer, ..row(index, None) }
 }
 
-/// One row of that stream for each place.
+/// A case with one row for each item, which belongs to the given stream.
 fn case(streams: &[Option<usize>]) -> Case {
     let rows: Vec<Row> = streams.iter().enumerate().map(|(at, it)| row(at, *it)).collect();
     let count = streams.iter().flatten().max().map_or(0, |it| it + 1);
-    let truth = |place| Stream {
+    let truth = |index| Stream {
         merchant: "Somebody".to_owned(),
         cadence: Frequency::Monthly,
         next_on: Some(Some(DAY)),
-        occurrences: streams.iter().filter(|it| **it == Some(place)).count(),
+        occurrences: streams.iter().filter(|it| **it == Some(index)).count(),
         short: false,
         counts: true,
     };
@@ -65,8 +65,9 @@ fn case(streams: &[Option<usize>]) -> Case {
 }
 
 fn answer(case: &Case, streams: &[&[usize]]) -> Answer {
-    let said =
-        |key: &str| Some(Said { key: key.to_owned(), category: None, stage: CategorySource::None });
+    let row_answer = |key: &str| {
+        Some(RowAnswer { key: key.to_owned(), category: None, stage: CategorySource::None })
+    };
     let found = |rows: &&[usize]| product::Stream {
         rows: rows.to_vec(),
         name: "Found".to_owned(),
@@ -74,7 +75,7 @@ fn answer(case: &Case, streams: &[&[usize]]) -> Answer {
         next_on: Some(DAY),
     };
     Answer {
-        rows: case.rows.iter().map(|_| said("KEY")).collect(),
+        rows: case.rows.iter().map(|_| row_answer("KEY")).collect(),
         streams: streams.iter().map(found).collect(),
         transfers: Vec::new(),
         income: (Window { start: DAY, end: DAY, months: 1, complete: false }, 0),
@@ -89,7 +90,7 @@ const A: Option<usize> = Some(0);
 const B: Option<usize> = Some(1);
 
 #[test]
-fn a_stream_of_one_truth_is_right_and_found() {
+fn a_found_stream_equal_to_a_true_stream_is_right() {
     let case = case(&[A, A, A, A, None]);
     let score = recurring::score(&case, &answer(&case, &[&[0, 1, 2, 3]]));
     assert_eq!((score.precision, score.recall_of_all()), (share(1, 1), share(1, 1)));
@@ -97,7 +98,7 @@ fn a_stream_of_one_truth_is_right_and_found() {
 }
 
 #[test]
-fn four_fifths_of_a_stream_and_half_of_the_truth_suffice() {
+fn a_found_stream_needs_four_fifths_purity_and_half_of_the_true_rows() {
     let case = case(&[A, A, A, A, A, A, A, A, None, None]);
     let right = recurring::score(&case, &answer(&case, &[&[0, 1, 2, 3, 8]]));
     assert_eq!((right.precision, right.recall_of_all()), (share(1, 1), share(1, 1)));
@@ -111,7 +112,7 @@ fn four_fifths_of_a_stream_and_half_of_the_truth_suffice() {
 }
 
 #[test]
-fn a_stream_of_a_habit_is_wrong_and_named_after_its_category() {
+fn a_habit_found_as_a_stream_is_wrong_and_listed_by_its_category() {
     let case = case(&[None, None, None]);
     let score = recurring::score(&case, &answer(&case, &[&[0, 1, 2]]));
     assert_eq!(score.precision, share(0, 1));
@@ -119,7 +120,7 @@ fn a_stream_of_a_habit_is_wrong_and_named_after_its_category() {
 }
 
 #[test]
-fn two_truths_in_one_stream_are_a_merge_and_both_missed() {
+fn two_true_streams_found_as_one_are_a_merge_and_both_missed() {
     let case = case(&[A, A, A, B, B, B]);
     let score = recurring::score(&case, &answer(&case, &[&[0, 1, 2, 3, 4, 5]]));
     assert_eq!((score.precision, score.merged), (share(0, 1), share(1, 1)));
@@ -128,7 +129,7 @@ fn two_truths_in_one_stream_are_a_merge_and_both_missed() {
 }
 
 #[test]
-fn a_truth_in_two_streams_is_a_fragment() {
+fn a_true_stream_found_as_two_is_fragmented() {
     let case = case(&[A, A, A, A, A, A]);
     let score = recurring::score(&case, &answer(&case, &[&[0, 1, 2, 3], &[4, 5]]));
     assert_eq!((score.precision, score.fragmented), (share(1, 2), share(1, 1)));
@@ -136,7 +137,7 @@ fn a_truth_in_two_streams_is_a_fragment() {
 }
 
 #[test]
-fn a_short_stream_is_not_owed_but_right_when_found() {
+fn a_short_stream_may_be_missed_but_is_right_when_found() {
     let mut case = case(&[A, A]);
     case.streams[0].short = true;
     let missed = recurring::score(&case, &answer(&case, &[]));
@@ -147,7 +148,7 @@ fn a_short_stream_is_not_owed_but_right_when_found() {
 }
 
 #[test]
-fn legs_of_own_transfers_are_no_streams() {
+fn legs_of_own_transfers_do_not_count_as_streams() {
     let mut case = case(&[A, A, A]);
     case.streams[0].counts = false;
     case.rows.iter_mut().for_each(|it| it.transfer = Some("savings".to_owned()));
@@ -157,7 +158,7 @@ fn legs_of_own_transfers_are_no_streams() {
 }
 
 #[test]
-fn what_leaves_for_a_loan_is_a_bill_and_what_arrives_there_is_none() {
+fn the_outflow_of_a_loan_payment_counts_as_a_stream_and_the_inflow_does_not() {
     let world = household(Preset::TwoEarners, 1, 18);
     let case = Case::of_world("two_earners", world).unwrap();
     let mut sides = Vec::new();
@@ -170,7 +171,7 @@ fn what_leaves_for_a_loan_is_a_bill_and_what_arrives_there_is_none() {
 }
 
 #[test]
-fn the_next_day_is_judged_only_of_what_goes_on() {
+fn the_next_date_is_scored_only_for_streams_that_continue() {
     let mut case = case(&[A, A, A]);
     let late = |days| Some(date_from_days(days_from_date(DAY) + days));
     let scored = |case: &Case, next_on| {
@@ -192,7 +193,7 @@ fn the_next_day_is_judged_only_of_what_goes_on() {
 }
 
 #[test]
-fn missed_streams_tell_several_keys_from_none_seen() {
+fn missed_streams_are_listed_by_cause() {
     let case = case(&[A, A, A]);
     let mut nothing = answer(&case, &[]);
     let score = recurring::score(&case, &nothing);
@@ -218,11 +219,12 @@ fn transfers_are_counted_by_row_and_by_pair() {
     ];
     let pair =
         |outflow, inflow, paired| Transfer { outflow, inflow, paired, kind: TransferKind::Savings };
-    let mut said = answer(&case, &[]);
-    // One right, one with a purchase, one with a leg whose own other leg is out of view, and a
-    // right one that is only suggested.
-    said.transfers = vec![pair(0, 1, true), pair(4, 3, true), pair(2, 5, true), pair(6, 7, false)];
-    let score = transfers::score(&case, &said);
+    let mut answer = answer(&case, &[]);
+    // In order: a right pair, one with a purchase, one with a leg whose true other leg is not in the data, and a right
+    // pair that is only suggested.
+    answer.transfers =
+        vec![pair(0, 1, true), pair(4, 3, true), pair(2, 5, true), pair(6, 7, false)];
+    let score = transfers::score(&case, &answer);
     assert_eq!((score.pair_precision, score.pair_recall), (share(1, 3), share(1, 3)));
     assert_eq!((score.flag_precision, score.flag_recall), (share(5, 6), share(4, 6)));
     assert_eq!(score.suggested_recall, share(2, 3));
@@ -232,7 +234,7 @@ fn transfers_are_counted_by_row_and_by_pair() {
 }
 
 #[test]
-fn legs_that_look_alike_may_be_exchanged_but_each_pair_counts_once() {
+fn identical_legs_may_be_swapped_but_each_pair_counts_once() {
     let mut case = case(&[]);
     let savings = Some("savings");
     case.rows = vec![
@@ -245,22 +247,22 @@ fn legs_that_look_alike_may_be_exchanged_but_each_pair_counts_once() {
     case.rows[1].description = case.rows[0].description.clone();
     let pair =
         |outflow, inflow| Transfer { outflow, inflow, paired: true, kind: TransferKind::Savings };
-    let mut said = answer(&case, &[]);
-    said.transfers = vec![pair(0, 3), pair(1, 2)];
-    let exchanged = transfers::score(&case, &said);
+    let mut answer = answer(&case, &[]);
+    answer.transfers = vec![pair(0, 3), pair(1, 2)];
+    let exchanged = transfers::score(&case, &answer);
     assert_eq!((exchanged.pair_precision, exchanged.pair_recall), (share(2, 2), share(2, 2)));
     case.rows[4].description = case.rows[2].description.clone();
-    said.transfers = vec![pair(0, 2), pair(1, 4)];
-    let once = transfers::score(&case, &said);
+    answer.transfers = vec![pair(0, 2), pair(1, 4)];
+    let once = transfers::score(&case, &answer);
     assert_eq!((once.pair_precision, once.pair_recall), (share(1, 2), share(1, 2)));
 }
 
 #[test]
-fn categories_are_judged_at_both_tiers_and_nothing_is_never_right() {
+fn categories_are_scored_at_both_tiers_and_a_missing_one_is_wrong() {
     let mut score = categories::Score::default();
     let truth = code("INCOME_WAGES");
-    for said in ["INCOME_SALARY", "INCOME_DIVIDENDS", "TRANSFER_IN_DEPOSIT"] {
-        score.count(truth, (Some(code(said)), CategorySource::Keyword), String::new);
+    for found in ["INCOME_SALARY", "INCOME_DIVIDENDS", "TRANSFER_IN_DEPOSIT"] {
+        score.count(truth, (Some(code(found)), CategorySource::Keyword), String::new);
     }
     score.count(truth, (None, CategorySource::None), String::new);
     assert_eq!((score.tier1, score.detailed), (share(2, 4), share(1, 4)));
@@ -277,7 +279,7 @@ NETFLIX.COM\toutflow\tcredit\tcredit card\t6.45\tUSD\tOne\tFOOD_AND_DRINK_COFFEE
 ";
 
 #[test]
-fn descriptors_tell_stability_collisions_and_tiers() {
+fn descriptor_scores_cover_stability_collisions_and_tiers() {
     let score = descriptors::score(&descriptors::read(ROWS).unwrap());
     assert_eq!(score.all.tier1, share(3, 4));
     assert_eq!(score.without("bare").tier1, share(2, 3));
@@ -286,15 +288,15 @@ fn descriptors_tell_stability_collisions_and_tiers() {
 }
 
 #[test]
-fn an_outside_file_without_labels_is_judged_by_its_categories() {
+fn an_external_file_without_labels_is_scored_by_its_categories() {
     let rows = descriptors::read(ROWS).unwrap();
     let accepted = descriptors::accepted(&rows, Path::new("nowhere/rows.tsv"));
     assert_eq!(accepted, [("x".to_owned(), share(3, 3)), ("y".to_owned(), share(0, 1))]);
 }
 
 #[test]
-fn the_interval_of_a_share_is_wilsons() {
-    // Worked by hand from the formula: 8 of 10.
+fn the_interval_of_a_share_is_the_wilson_interval() {
+    // Computed by hand from the formula, for 8 of 10.
     let (low, high) = share(8, 10).interval().unwrap();
     assert_eq!((format!("{low:.4}"), format!("{high:.4}")), ("0.4902".into(), "0.9433".into()));
     assert_eq!(share(0, 0).interval(), None);
@@ -305,7 +307,7 @@ fn the_interval_of_a_share_is_wilsons() {
 #[tokio::test]
 async fn the_product_answers_for_every_row_of_a_household() {
     let case = Case::of_world("thin", household(Preset::Thin, 1, 6)).unwrap();
-    let answer = product::ask(&case).await.unwrap();
+    let answer = product::run_case(&case).await.unwrap();
     assert!(answer.rows.iter().all(Option::is_some));
     assert!(!answer.streams.is_empty() && !answer.transfers.is_empty());
     assert!(answer.income.1 > 0);
@@ -314,7 +316,7 @@ async fn the_product_answers_for_every_row_of_a_household() {
 }
 
 #[tokio::test]
-async fn reported_faults_stay_mended_but_for_the_known_ones() {
+async fn only_the_known_failures_fail_among_reported_cases() {
     let outcomes = adversarial::check().await.unwrap();
     let failed: Vec<&str> = outcomes.iter().filter(|it| it.1.is_some()).map(|it| it.0).collect();
     let known: Vec<&str> = adversarial::KNOWN_FAILURES.iter().map(|it| it.0).collect();

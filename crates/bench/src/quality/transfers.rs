@@ -1,4 +1,4 @@
-//! Which rows are rightly said to be moves between own accounts, and which are rightly paired.
+//! Scores transfers between own accounts: which rows are rightly flagged, and which are rightly paired.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,9 +9,9 @@ use super::share::Share;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Score {
-    /// Rows that are left out of earning and spending, of which so many are moves.
+    /// True transfers among the rows that are flagged and so left out of income and spending.
     pub(super) flag_precision: Share,
-    /// Rows of moves whose both legs are in view.
+    /// Flagged rows among the legs of transfers with both legs in the data.
     pub(super) flag_recall: Share,
     pub(super) pair_precision: Share,
     pub(super) pair_recall: Share,
@@ -21,28 +21,28 @@ pub(super) struct Score {
     pub(super) missed: Classes,
 }
 
-/// All that can be seen of a leg. Legs that look alike may be exchanged: none can tell them apart.
-type Look<'a> = (&'a str, base::Date, i64, &'a str);
+/// The visible facts of a leg. Legs with the same facts are interchangeable, because nothing distinguishes them.
+type LegFacts<'a> = (&'a str, base::Date, i64, &'a str);
 
-fn look(row: &Row) -> Look<'_> {
+fn leg_facts(row: &Row) -> LegFacts<'_> {
     (&row.name.0, row.posted_on, row.amount_minor, &row.description)
 }
 
 pub(super) fn score(case: &Case, answer: &Answer) -> Score {
     let mut score = Score::default();
     let mut pairs: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    let mut alike: BTreeMap<Look<'_>, BTreeSet<&str>> = BTreeMap::new();
-    for (place, row) in case.rows.iter().enumerate() {
+    let mut alike: BTreeMap<LegFacts<'_>, BTreeSet<&str>> = BTreeMap::new();
+    for (index, row) in case.rows.iter().enumerate() {
         if let Some(pair) = &row.pair {
-            pairs.entry(pair).or_default().push(place);
-            alike.entry(look(row)).or_default().insert(pair);
+            pairs.entry(pair).or_default().push(index);
+            alike.entry(leg_facts(row)).or_default().insert(pair);
         }
     }
     let mut flagged = BTreeSet::new();
-    let (mut joined, mut suggested) = (BTreeSet::new(), BTreeSet::new());
+    let (mut paired, mut suggested) = (BTreeSet::new(), BTreeSet::new());
     for it in &answer.transfers {
         let (out, into) = (&case.rows[it.outflow], &case.rows[it.inflow]);
-        let of_both = alike.get(&look(out)).zip(alike.get(&look(into)));
+        let of_both = alike.get(&leg_facts(out)).zip(alike.get(&leg_facts(into)));
         let mut of_both = of_both.into_iter().flat_map(|(one, other)| one.intersection(other));
         let right = of_both.find(|it| !suggested.contains(*it)).copied();
         suggested.extend(right);
@@ -51,11 +51,11 @@ pub(super) fn score(case: &Case, answer: &Answer) -> Score {
         }
         flagged.extend([it.outflow, it.inflow]);
         score.pair_precision.count(right.is_some());
-        joined.extend(right);
+        paired.extend(right);
         if right.is_none() {
             let kind = |it: &Row| it.transfer.clone().unwrap_or(it.category.detailed().to_owned());
             let class = format!("{} with {}", kind(out), kind(into));
-            score.wrong.count(class, || both(out, into));
+            score.wrong.count(class, || legs_text(out, into));
         }
     }
     for row in &flagged {
@@ -65,14 +65,14 @@ pub(super) fn score(case: &Case, answer: &Answer) -> Score {
         for row in rows {
             score.flag_recall.count(flagged.contains(row));
         }
-        score.pair_recall.count(joined.contains(pair));
+        score.pair_recall.count(paired.contains(pair));
         score.suggested_recall.count(suggested.contains(pair));
-        if !joined.contains(pair) {
+        if !paired.contains(pair) {
             let (one, other) = (&case.rows[rows[0]], &case.rows[rows[1]]);
             let (out, into) = if one.amount_minor < 0 { (one, other) } else { (other, one) };
             let kind = out.transfer.as_deref().unwrap_or_default();
             let class = format!("{kind} [{} / {}]", out.noise, into.noise);
-            score.missed.count(class, || both(out, into));
+            score.missed.count(class, || legs_text(out, into));
         }
     }
     score
@@ -90,9 +90,9 @@ impl Score {
     }
 }
 
-fn both(out: &Row, into: &Row) -> String {
-    let leg = |it: &Row| {
+fn legs_text(out: &Row, into: &Row) -> String {
+    let describe = |it: &Row| {
         format!("{} {:?} {} {}", it.posted_on, it.description, it.amount_minor, it.name.0)
     };
-    format!("{} -> {}", leg(out), leg(into))
+    format!("{} -> {}", describe(out), describe(into))
 }

@@ -1,4 +1,4 @@
-//! The sender is killed in the middle, by a signal that it cannot hear, and another one takes over.
+//! Kills the sender with SIGKILL while it sends, and starts another one, which must deliver the rest.
 
 use std::collections::HashSet;
 use std::process::{Child, Command};
@@ -15,7 +15,7 @@ const EVENTS: &str = "select cast(count(*) as bigint) from events where user_id 
 const WAITING: &str =
     "select cast(count(*) as bigint) from deliveries where user_id = $1 and due_at is not null";
 
-/// A process that makes so many changes and sends until it is killed: `bench send`.
+/// `bench send`: a process that commits this many changes and sends webhooks until it is killed.
 pub(crate) async fn send(
     database: &str,
     certificate: &str,
@@ -42,19 +42,19 @@ pub(super) async fn measure(database: &str, events: usize, protocol: &str) -> an
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("send").arg(database).arg(file.path());
         command.args([user.to_string(), events.to_string()]);
-        anyhow::Ok(Killed(command.spawn().context("starting a sender")?))
+        anyhow::Ok(SenderProcess(command.spawn().context("starting a sender")?))
     };
     let sender = start(events)?;
-    receiver.hears(events / 2).await?;
+    receiver.wait_for_events(events / 2).await?;
     drop(sender);
     let count = async |sql| {
         let found = app.db.first(sql, db::params![user], |row| row.get::<i64>(0)).await?;
         anyhow::Ok(found.unwrap_or(0))
     };
-    let (kept, left) = (count(EVENTS).await?, count(WAITING).await?);
+    let (committed, undelivered) = (count(EVENTS).await?, count(WAITING).await?);
     let began = super::micros();
     let next = start(0)?;
-    receiver.hears(kept as usize).await?;
+    receiver.wait_for_events(committed as usize).await?;
     let seconds = (super::micros() - began) / 1_000_000;
     drop(next);
     let mut ids = HashSet::new();
@@ -69,17 +69,17 @@ pub(super) async fn measure(database: &str, events: usize, protocol: &str) -> an
         lost += page.iter().filter(|it| !ids.contains(&it.id.to_string())).count();
     }
     println!(
-        "  killed with {kept} events kept and {left} of them not settled: all there {seconds} s after the next \
-         start, {lost} lost, {} twice",
+        "  killed with {committed} events committed and {undelivered} of them not settled: all delivered \
+         {seconds} s after the next start, {lost} lost, {} twice",
         receipts.len() - ids.len()
     );
     ensure!(lost == 0, "{lost} events were lost");
     Ok(())
 }
 
-struct Killed(Child);
+struct SenderProcess(Child);
 
-impl Drop for Killed {
+impl Drop for SenderProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

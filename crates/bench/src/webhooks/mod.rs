@@ -1,10 +1,10 @@
-//! How many webhooks are delivered a second, how soon after the commit, what each costs, and whether one is lost when
-//! the sender is killed.
+//! Measures webhook deliveries: their rate, the delay after the commit, the CPU time of each, and whether events are
+//! lost when the sender is killed.
 
 mod killed;
 mod receive;
 mod receiver;
-mod spent;
+mod usage;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use receiver::Receiver;
 pub(crate) use killed::send;
 pub(crate) use receive::receive;
 
-/// Changes under way at the same time, each with one event.
+/// Changes in flight at the same time, each with one event.
 const AT_ONCE: usize = 64;
 const PER_KEY: usize = 5;
 const STEADY_PER_SECOND: u64 = 200;
@@ -47,13 +47,13 @@ pub(crate) async fn measure(database: &str, events: usize, protocol: &str) -> an
     killed::measure(database, events, protocol).await
 }
 
-/// Somebody whose events go to so many endpoints.
+/// A person whose events are sent to a number of endpoints.
 struct Sender {
     app: App,
     user: UserId,
     postmaster: Option<u32>,
-    /// When each change was known to be kept.
-    kept: Arc<Vec<AtomicI64>>,
+    /// When each change was committed, in microseconds.
+    committed_at: Arc<Vec<AtomicI64>>,
 }
 
 impl Sender {
@@ -94,49 +94,54 @@ impl Sender {
     }
 
     async fn of(app: &App, user: UserId, events: usize) -> anyhow::Result<Sender> {
-        let kept = Arc::new((0..events).map(|_| AtomicI64::new(0)).collect());
-        Ok(Sender { app: app.clone(), user, postmaster: spent::postmaster(app).await?, kept })
+        let committed_at = Arc::new((0..events).map(|_| AtomicI64::new(0)).collect());
+        Ok(Sender {
+            app: app.clone(),
+            user,
+            postmaster: usage::postmaster(app).await?,
+            committed_at,
+        })
     }
 
-    /// One change that tells one event.
+    /// Commits one change with one event.
     fn change(&self, number: usize) -> impl Future<Output = anyhow::Result<()>> + use<> {
-        let (app, user, kept) = (self.app.clone(), self.user, self.kept.clone());
+        let (app, user, committed_at) = (self.app.clone(), self.user, self.committed_at.clone());
         async move {
             let mine = app.clone();
             let append =
                 move |tx: &mut Tx<'_>| outbox::append(&mine.webhooks, tx, user, &[event(number)]);
             app.db.write(append).await?;
-            kept[number].store(micros(), Relaxed);
+            committed_at[number].store(micros(), Relaxed);
             Ok(())
         }
     }
 
     async fn changes(&self) -> anyhow::Result<()> {
-        let mut under_way = JoinSet::new();
-        for number in 0..self.kept.len() {
-            if under_way.len() >= AT_ONCE {
-                under_way.join_next().await.context("no change")???;
+        let mut in_flight = JoinSet::new();
+        for number in 0..self.committed_at.len() {
+            if in_flight.len() >= AT_ONCE {
+                in_flight.join_next().await.context("no change")???;
             }
-            under_way.spawn(self.change(number));
+            in_flight.spawn(self.change(number));
         }
-        while let Some(done) = under_way.join_next().await {
+        while let Some(done) = in_flight.join_next().await {
             done??;
         }
         Ok(())
     }
 
-    fn spend(&self, receiver: &Receiver) -> anyhow::Result<Spent> {
-        Ok(Spent {
+    fn measure_usage(&self, receiver: &Receiver) -> anyhow::Result<Usage> {
+        Ok(Usage {
             at: micros(),
-            ours: spent::cpu_micros(std::process::id())?,
-            database: spent::family_cpu_micros(self.postmaster)?,
-            theirs: spent::cpu_micros(receiver.process())?,
+            ours: usage::cpu_micros(std::process::id())?,
+            database: usage::cpu_micros_of_postgres(self.postmaster)?,
+            theirs: usage::cpu_micros(receiver.process())?,
         })
     }
 
-    /// From the commit of each event to its receipts, sorted.
+    /// The delays from the commit of each event to its receipts, sorted.
     async fn delays(&self, receiver: &Receiver) -> anyhow::Result<Vec<i64>> {
-        let mut kept = HashMap::new();
+        let mut committed_at = HashMap::new();
         let mut after = None;
         loop {
             let page = outbox::list(&self.app.db, self.user, after, 1_000).await?;
@@ -146,18 +151,18 @@ impl Sender {
                 let (_, rest) =
                     event.data.split_once("txn_").context("an event of another kind")?;
                 let number: usize = rest.split('"').next().unwrap_or_default().parse()?;
-                kept.insert(event.id.to_string(), self.kept[number].load(Relaxed));
+                committed_at.insert(event.id.to_string(), self.committed_at[number].load(Relaxed));
             }
         }
         let receipts = receiver.take()?;
-        let known = receipts.iter().filter_map(|it| Some(it.at - kept.get(&it.event)?));
+        let known = receipts.iter().filter_map(|it| Some(it.at - committed_at.get(&it.event)?));
         let mut delays: Vec<i64> = known.map(|it| it.max(0)).collect();
         delays.sort_unstable();
         Ok(delays)
     }
 }
 
-struct Spent {
+struct Usage {
     at: i64,
     ours: i64,
     database: i64,
@@ -168,7 +173,7 @@ fn micros() -> i64 {
     Clock::System.now().as_microsecond()
 }
 
-/// About as long as what a sync of one account tells.
+/// An event about as long as that of an account's sync.
 fn event(number: usize) -> Event {
     Event::TransactionsCreated {
         account_id: "acc_00000000000000000000000000".to_owned(),
@@ -177,7 +182,7 @@ fn event(number: usize) -> Event {
     }
 }
 
-/// The engine as the product runs it, for as long as `work` takes.
+/// Runs the webhook engine like the product does, until `work` is done.
 async fn while_sending<T>(
     app: &App,
     work: impl Future<Output = anyhow::Result<T>>,
@@ -190,7 +195,7 @@ async fn while_sending<T>(
     done
 }
 
-/// As many changes as fit, delivered meanwhile.
+/// Commits changes as fast as possible, and delivers them meanwhile.
 async fn burst(
     app: &App,
     receiver: &Receiver,
@@ -198,74 +203,74 @@ async fn burst(
     events: usize,
 ) -> anyhow::Result<()> {
     let sender = Sender::new(app, receiver, endpoints, events).await?;
-    let before = sender.spend(receiver)?;
+    let before = sender.measure_usage(receiver)?;
     let after = while_sending(app, async {
-        tokio::try_join!(sender.changes(), receiver.hears(events * endpoints))?;
-        sender.spend(receiver)
+        tokio::try_join!(sender.changes(), receiver.wait_for_events(events * endpoints))?;
+        sender.measure_usage(receiver)
     });
     let after = after.await?;
     let name = format!("{endpoints} endpoint(s), as events come");
-    tell(&sender, receiver, &name, (&before, &after), events * endpoints).await
+    print_result(&sender, receiver, &name, (&before, &after), events * endpoints).await
 }
 
-/// What was left while nobody sent.
+/// Delivers a backlog of events that were committed while nothing was sent.
 async fn backlog(app: &App, receiver: &Receiver, events: usize) -> anyhow::Result<()> {
     let sender = Sender::new(app, receiver, 1, events).await?;
     sender.changes().await?;
-    let before = sender.spend(receiver)?;
+    let before = sender.measure_usage(receiver)?;
     let after = while_sending(app, async {
-        receiver.hears(events).await?;
-        sender.spend(receiver)
+        receiver.wait_for_events(events).await?;
+        sender.measure_usage(receiver)
     });
     let after = after.await?;
-    tell(&sender, receiver, "1 endpoint, all at once", (&before, &after), events).await
+    print_result(&sender, receiver, "1 endpoint, all at once", (&before, &after), events).await
 }
 
-/// Little enough that nothing waits for anything.
+/// Commits changes at a rate so low that no delivery waits for another.
 async fn steady(app: &App, receiver: &Receiver) -> anyhow::Result<()> {
     let events = (STEADY_PER_SECOND * STEADY_SECONDS) as usize;
     let sender = Sender::new(app, receiver, 1, events).await?;
-    let before = sender.spend(receiver)?;
+    let before = sender.measure_usage(receiver)?;
     let after = while_sending(app, async {
         let mut ticks = tokio::time::interval(Duration::from_micros(1_000_000 / STEADY_PER_SECOND));
         ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
-        let mut under_way = JoinSet::new();
+        let mut in_flight = JoinSet::new();
         for number in 0..events {
             ticks.tick().await;
-            under_way.spawn(sender.change(number));
+            in_flight.spawn(sender.change(number));
         }
-        for done in under_way.join_all().await {
+        for done in in_flight.join_all().await {
             done?;
         }
-        receiver.hears(events).await?;
-        sender.spend(receiver)
+        receiver.wait_for_events(events).await?;
+        sender.measure_usage(receiver)
     });
     let after = after.await?;
-    tell(&sender, receiver, "1 endpoint, 200 a second", (&before, &after), events).await
+    print_result(&sender, receiver, "1 endpoint, 200 a second", (&before, &after), events).await
 }
 
-async fn tell(
+async fn print_result(
     sender: &Sender,
     receiver: &Receiver,
     name: &str,
-    (before, after): (&Spent, &Spent),
+    (before, after): (&Usage, &Usage),
     deliveries: usize,
 ) -> anyhow::Result<()> {
     let delays = sender.delays(receiver).await?;
     ensure!(delays.len() >= deliveries, "{} of {deliveries} arrived", delays.len());
     let count = deliveries as i64;
-    let place = |percent: usize| delays[(delays.len() - 1) * percent / 100];
+    let percentile = |percent: usize| delays[(delays.len() - 1) * percent / 100];
     println!(
         "  {:<8} {name:<30} {:>6} deliveries/s, delay {:>7} us median {:>8} us 99th, CPU for each {:>4} us \
          ours {:>4} us database ({:>3} us the receiver's), {:>3} MiB, {} twice",
         receiver.protocol,
         count * 1_000_000 / (after.at - before.at).max(1),
-        place(50),
-        place(99),
+        percentile(50),
+        percentile(99),
         (after.ours - before.ours) / count,
         (after.database - before.database) / count,
         (after.theirs - before.theirs) / count,
-        spent::memory_mib(std::process::id())?,
+        usage::memory_mib(std::process::id())?,
         delays.len() - deliveries,
     );
     Ok(())

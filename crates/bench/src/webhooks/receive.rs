@@ -1,4 +1,4 @@
-//! The other side: a receiver in a process of its own, with real TLS, that counts and does nothing else.
+//! The webhook receiver, a separate process with real TLS that only records what it receives.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -21,24 +21,24 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 
-/// Where it came to, and which event it was.
+/// The path of a request, and the id of its event.
 type Arrival = (String, String);
 
 #[derive(Default)]
 struct Log {
     seen: HashSet<Arrival>,
-    /// Everything, with the moment.
+    /// All arrivals with their time in microseconds.
     list: Vec<(Arrival, i64)>,
 }
 
 #[derive(Default)]
-struct Desk {
+struct Receiver {
     log: Mutex<Log>,
-    news: Notify,
+    arrived: Notify,
 }
 
-/// Prints its port and its certificate, then does what its input says: `wait N` answers once N different events came,
-/// `take` prints what came and begins anew.
+/// Prints its port and its certificate, then runs commands from standard input: `wait N` answers once N different
+/// events have arrived, `take` prints the arrivals and clears them.
 pub(crate) async fn receive(protocol: &str) -> anyhow::Result<()> {
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["localhost".to_owned()])?;
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(signing_key.serialize_der()));
@@ -50,58 +50,59 @@ pub(crate) async fn receive(protocol: &str) -> anyhow::Result<()> {
     config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     println!("{}\n{}", listener.local_addr()?.port(), cert.pem().trim());
-    let desk = Arc::new(Desk::default());
-    tokio::spawn(serve(listener, TlsAcceptor::from(Arc::new(config)), desk.clone()));
-    let mut orders = BufReader::new(tokio::io::stdin()).lines();
-    while let Some(order) = orders.next_line().await? {
-        match order.split_once(' ') {
+    let receiver = Arc::new(Receiver::default());
+    tokio::spawn(serve(listener, TlsAcceptor::from(Arc::new(config)), receiver.clone()));
+    let mut commands = BufReader::new(tokio::io::stdin()).lines();
+    while let Some(command) = commands.next_line().await? {
+        match command.split_once(' ') {
             Some(("wait", count)) => {
-                desk.wait(count.parse().context("wait for how many?")?).await;
+                receiver.wait(count.parse().context("wait needs a count")?).await;
                 println!("done");
             }
-            _ => desk.print()?,
+            _ => receiver.print()?,
         }
     }
     Ok(())
 }
 
-impl Desk {
-    fn note(&self, arrival: Arrival) {
+impl Receiver {
+    fn record(&self, arrival: Arrival) {
         let at = Clock::System.now().as_microsecond();
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         log.seen.insert(arrival.clone());
         log.list.push((arrival, at));
         drop(log);
-        self.news.notify_waiters();
+        self.arrived.notify_waiters();
     }
 
     async fn wait(&self, count: usize) {
         loop {
-            let news = self.news.notified();
+            let arrived = self.arrived.notified();
             if self.log.lock().unwrap_or_else(PoisonError::into_inner).seen.len() >= count {
                 return;
             }
-            news.await;
+            arrived.await;
         }
     }
 
     fn print(&self) -> anyhow::Result<()> {
         let log = std::mem::take(&mut *self.log.lock().unwrap_or_else(PoisonError::into_inner));
         let mut out = std::io::stdout().lock();
-        for ((place, id), at) in log.list {
-            writeln!(out, "{place} {id} {at}")?;
+        for ((path, id), at) in log.list {
+            writeln!(out, "{path} {id} {at}")?;
         }
         writeln!(out, "end")?;
         Ok(out.flush()?)
     }
 }
 
-async fn serve(listener: TcpListener, tls: TlsAcceptor, desk: Arc<Desk>) {
+async fn serve(listener: TcpListener, tls: TlsAcceptor, receiver: Arc<Receiver>) {
     while let Ok((stream, _)) = listener.accept().await {
         let _ = stream.set_nodelay(true);
-        let (tls, desk) = (tls.clone(), desk.clone());
+        let (tls, receiver) = (tls.clone(), receiver.clone());
         tokio::spawn(async move {
-            let service = hyper::service::service_fn(move |request| answer(desk.clone(), request));
+            let service =
+                hyper::service::service_fn(move |request| answer(receiver.clone(), request));
             if let Ok(stream) = tls.accept(stream).await {
                 let server = auto::Builder::new(TokioExecutor::new());
                 let _ = server.serve_connection(TokioIo::new(stream), service).await;
@@ -111,13 +112,13 @@ async fn serve(listener: TcpListener, tls: TlsAcceptor, desk: Arc<Desk>) {
 }
 
 async fn answer(
-    desk: Arc<Desk>,
+    receiver: Arc<Receiver>,
     request: Request<Incoming>,
 ) -> Result<Response<Empty<Bytes>>, Infallible> {
     let (head, mut body) = request.into_parts();
     while let Some(Ok(_)) = body.frame().await {}
     let id = head.headers.get("webhook-id").and_then(|it| it.to_str().ok()).unwrap_or_default();
-    desk.note((head.uri.path().to_owned(), id.to_owned()));
+    receiver.record((head.uri.path().to_owned(), id.to_owned()));
     let mut response = Response::new(Empty::new());
     *response.status_mut() = StatusCode::NO_CONTENT;
     Ok(response)

@@ -1,4 +1,4 @@
-//! The hold that the measuring process has on the receiver.
+//! Starts and controls the receiver process.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -16,7 +16,7 @@ pub(super) struct Receiver {
 }
 
 struct Pipes {
-    orders: ChildStdin,
+    commands: ChildStdin,
     answers: BufReader<ChildStdout>,
 }
 
@@ -30,8 +30,9 @@ impl Receiver {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["receive", protocol]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().context("starting the receiver")?;
-        let orders = child.stdin.take().context("no way in")?;
-        let mut answers = BufReader::new(child.stdout.take().context("no way out")?);
+        let commands = child.stdin.take().context("the receiver has no standard input")?;
+        let mut answers =
+            BufReader::new(child.stdout.take().context("the receiver has no standard output")?);
         let mut line = String::new();
         answers.read_line(&mut line)?;
         let port = line.trim().parse().context("the receiver names no port")?;
@@ -39,7 +40,7 @@ impl Receiver {
         while !certificate.contains("END CERTIFICATE") {
             ensure!(answers.read_line(&mut certificate)? > 0, "the receiver shows no certificate");
         }
-        let pipes = Arc::new(Mutex::new(Pipes { orders, answers }));
+        let pipes = Arc::new(Mutex::new(Pipes { commands, answers }));
         Ok(Receiver { child, pipes, protocol: protocol.to_owned(), port, certificate })
     }
 
@@ -51,12 +52,12 @@ impl Receiver {
         http_client(&self.certificate)
     }
 
-    /// Until so many different events arrived since what came was last taken.
-    pub(super) async fn hears(&self, count: usize) -> anyhow::Result<()> {
+    /// Waits until this many different events have arrived since the last `take`.
+    pub(super) async fn wait_for_events(&self, count: usize) -> anyhow::Result<()> {
         let pipes = self.pipes.clone();
         let waiting = tokio::task::spawn_blocking(move || {
             let mut pipes = pipes.lock().unwrap_or_else(PoisonError::into_inner);
-            writeln!(pipes.orders, "wait {count}")?;
+            writeln!(pipes.commands, "wait {count}")?;
             ensure!(pipes.answers.read_line(&mut String::new())? > 0, "the receiver is gone");
             Ok(())
         });
@@ -65,7 +66,7 @@ impl Receiver {
 
     pub(super) fn take(&self) -> anyhow::Result<Vec<Receipt>> {
         let mut pipes = self.pipes.lock().unwrap_or_else(PoisonError::into_inner);
-        writeln!(pipes.orders, "take")?;
+        writeln!(pipes.commands, "take")?;
         let (mut receipts, mut line) = (Vec::new(), String::new());
         loop {
             line.clear();
@@ -77,7 +78,7 @@ impl Receiver {
     }
 }
 
-/// Out to this machine, believing that receiver alone.
+/// A client that may reach this machine and trusts only this receiver's certificate.
 pub(super) fn http_client(certificate: &str) -> anyhow::Result<HttpClient> {
     let allow = vec![
         "127.0.0.0/8".parse().map_err(anyhow::Error::msg)?,

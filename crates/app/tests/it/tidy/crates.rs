@@ -1,8 +1,9 @@
-//! Which crate may know which, and that all of them keep the same lints.
+//! Dependencies between crates point one way, and all crates use the workspace's lints.
 
 use super::{File, assert_no_breaches, files};
 
-/// Who may import whom. A new arrow is a design decision and belongs in ARCHITECTURE.md first.
+/// Each crate with the crates it may import. A new dependency is a design decision and belongs in ARCHITECTURE.md
+/// first.
 const MAY_IMPORT: [(&str, &[&str]); 15] = [
     ("base", &[]),
     ("calc", &["base"]),
@@ -39,9 +40,9 @@ fn manifests() -> Vec<File> {
 }
 
 #[test]
-fn arrows_between_crates_point_one_way() {
+fn dependencies_between_crates_point_one_way() {
     let breaches: Vec<String> =
-        manifests().iter().flat_map(|it| wrong_arrows(&it.path, &it.text)).collect();
+        manifests().iter().flat_map(|it| forbidden_dependencies(&it.path, &it.text)).collect();
     assert_no_breaches(
         "A crate imports only what MAY_IMPORT in crates/app/tests/it/tidy lets it.",
         &breaches,
@@ -49,18 +50,16 @@ fn arrows_between_crates_point_one_way() {
 }
 
 #[test]
-fn every_crate_keeps_the_lints_of_the_workspace() {
+fn every_crate_uses_the_lints_of_the_workspace() {
     let lacks = |it: &File| !section(&it.text, "lints").any(|(_, line)| line == "workspace = true");
     let breaches: Vec<String> = manifests().into_iter().filter(lacks).map(|it| it.path).collect();
     assert_no_breaches("Add `[lints]` with `workspace = true` to these manifests.", &breaches);
 }
 
-fn wrong_arrows(path: &str, manifest: &str) -> Vec<String> {
+fn forbidden_dependencies(path: &str, manifest: &str) -> Vec<String> {
     let folder = path.split('/').rev().nth(1).unwrap_or_default();
     let Some((_, allowed)) = MAY_IMPORT.iter().find(|(name, _)| *name == folder) else {
-        return vec![format!(
-            "{path}: the crate is not in MAY_IMPORT; say there what it may import"
-        )];
+        return vec![format!("{path}: the crate is not in MAY_IMPORT; add it there")];
     };
     let ours = |name: &str| MAY_IMPORT.iter().any(|(it, _)| *it == name) || name == "evenkeel";
     dependencies(manifest)
@@ -69,7 +68,7 @@ fn wrong_arrows(path: &str, manifest: &str) -> Vec<String> {
         .collect()
 }
 
-/// What the crate itself is built from, on all systems or on some; its tests may use more.
+/// The dependencies of the crate itself, on all systems or on some. Its tests may use more, so theirs are not included.
 fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut inside = false;
     manifest.lines().enumerate().filter_map(move |(index, line)| {
@@ -78,8 +77,8 @@ fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str)> {
             let header = header.trim_end_matches(']');
             inside = ["dependencies", "build-dependencies"].contains(&header)
                 || header.starts_with("target.") && header.ends_with(".dependencies");
-            let alone = header.strip_prefix("dependencies.");
-            return alone.map(|name| (index + 1, name));
+            let own_section = header.strip_prefix("dependencies.");
+            return own_section.map(|name| (index + 1, name));
         }
         let name = line.split(['.', '=', ' ']).next().unwrap_or_default();
         (inside && !name.is_empty() && !name.starts_with('#')).then_some((index + 1, name))
@@ -96,29 +95,29 @@ fn section<'a>(manifest: &'a str, name: &str) -> impl Iterator<Item = (usize, &'
 }
 
 #[test]
-fn a_wrong_arrow_is_found_however_it_is_written() {
+fn a_forbidden_dependency_is_found_in_every_notation() {
     for bad in [
         "[dependencies]\nbase.workspace = true\nservice.workspace = true",
         "[dependencies]\n\nservice = { path = \"../service\" }",
         "[package]\nname = \"calc\"\n[dependencies.service]\nworkspace = true",
         "[target.'cfg(unix)'.dependencies]\n# for now\nservice.workspace = true",
     ] {
-        let found = wrong_arrows("crates/calc/Cargo.toml", bad);
+        let found = forbidden_dependencies("crates/calc/Cargo.toml", bad);
         assert!(
             found.len() == 1 && found[0].ends_with("calc must not import service"),
             "{found:?}"
         );
     }
-    assert_eq!(wrong_arrows("crates/new/Cargo.toml", "").len(), 1);
+    assert_eq!(forbidden_dependencies("crates/new/Cargo.toml", "").len(), 1);
 }
 
 #[test]
-fn a_crate_may_import_what_it_is_allowed_and_its_tests_more() {
+fn allowed_and_dev_dependencies_are_accepted() {
     let good = "[dependencies]\nbase.workspace = true\njiff.workspace = true\n\
                 [dev-dependencies]\ntestkit.workspace = true";
-    assert_eq!(wrong_arrows("crates/calc/Cargo.toml", good), [""; 0]);
+    assert_eq!(forbidden_dependencies("crates/calc/Cargo.toml", good), [""; 0]);
     let kit = good.replace("dev-dependencies", "dependencies");
-    assert_eq!(wrong_arrows("crates/calc/Cargo.toml", &kit).len(), 1);
+    assert_eq!(forbidden_dependencies("crates/calc/Cargo.toml", &kit).len(), 1);
 }
 
 #[test]

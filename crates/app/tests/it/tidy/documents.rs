@@ -1,4 +1,4 @@
-//! Documents name only what is there.
+//! Paths and links in documents exist.
 
 use std::fs;
 
@@ -12,10 +12,10 @@ fn paths_named_in_documents_exist() {
     let exists = |path: &str| root().join(path).exists();
     let breaches: Vec<String> =
         documents().iter().flat_map(|it| missing(&it.path, &it.text, exists)).collect();
-    assert_no_breaches("These are not there (any more): correct the document.", &breaches);
+    assert_no_breaches("These paths do not exist: correct the document.", &breaches);
 }
 
-/// What is at the root and under `docs`, except the history, which names what has been.
+/// The documents at the root and under `docs`, except the changelog, which may name files that no longer exist.
 fn documents() -> Vec<File> {
     let mut found = files("docs", ".md");
     for entry in fs::read_dir(root()).into_iter().flatten().flatten() {
@@ -42,8 +42,8 @@ fn missing(document: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<Str
         let named = line.split('`').skip(1).step_by(2).flat_map(str::split_whitespace);
         let paths = named.filter_map(path_in).map(|it| (it, it.to_owned()));
         let links = links_in(line).map(|it| (it, resolve(folder, it)));
-        let lost = paths.chain(links).filter(|(_, path)| !exists(path));
-        found.extend(lost.map(|(named, _)| format!("{document}:{}: {named}", index + 1)));
+        let broken = paths.chain(links).filter(|(_, path)| !exists(path));
+        found.extend(broken.map(|(named, _)| format!("{document}:{}: {named}", index + 1)));
     }
     found
 }
@@ -83,11 +83,11 @@ fn resolve(folder: &str, link: &str) -> String {
 }
 
 #[test]
-fn a_path_that_is_gone_is_found_with_its_line() {
+fn a_missing_path_is_found_with_its_line() {
     let text = "See `crates/base/src/gone.rs:12`,\nor `base/gone.rs`, [this](../gone.md#part) and\n\
                 [that](sql.md); `cp docs/gone.md docs/sql.md`, `crates/gone/<name>.rs`.";
-    let there = ["docs/sql.md", "crates/base"];
-    let found = missing("docs/a.md", text, |it| there.contains(&it));
+    let existing = ["docs/sql.md", "crates/base"];
+    let found = missing("docs/a.md", text, |it| existing.contains(&it));
     assert_eq!(
         found,
         [
@@ -101,7 +101,7 @@ fn a_path_that_is_gone_is_found_with_its_line() {
 }
 
 #[test]
-fn what_is_no_path_of_ours_is_left_alone() {
+fn words_that_are_no_paths_of_the_repository_are_ignored() {
     let text = "`GET /v1/accounts`, `/etc/evenkeel.toml`, `~/keel.toml`, `and/or`\n\
                 docs/gone.md without backticks, `crates/*/src`, `https://x.org/a.rs`\n\
                 [web](https://example.org), [up](#here)\n\

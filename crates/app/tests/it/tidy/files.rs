@@ -1,80 +1,81 @@
-//! How files are called, how long they are, and that each is used.
+//! Rules about files: their names, their length, and that each is compiled.
 
 use std::collections::BTreeSet;
 
 use super::source::{Source, words};
 use super::{File, assert_no_breaches, files, rust_files};
 
-const MOST_LINES: usize = 600;
+const LINES_MAX: usize = 600;
 
-/// Names that say nothing about what is inside, and so attract everything.
-const EMPTY_NAMES: [&str; 9] =
+/// Names that say nothing about the content, so that unrelated things collect there.
+const VAGUE_NAMES: [&str; 9] =
     ["common", "core", "helper", "helpers", "misc", "shared", "util", "utilities", "utils"];
 
 #[test]
 fn files_stay_short() {
     let long = rust_files().into_iter().filter_map(|it| match it.text.lines().count() {
-        lines if lines > MOST_LINES => Some(format!("{}: {lines} lines", it.path)),
+        lines if lines > LINES_MAX => Some(format!("{}: {lines} lines", it.path)),
         _ => None,
     });
     assert_no_breaches(
-        "Split along what the parts are about: 600 lines are the limit.",
+        "Split these files by topic: 600 lines are the limit.",
         &long.collect::<Vec<_>>(),
     );
 }
 
 #[test]
-fn names_say_what_is_inside() {
-    let empty: Vec<String> =
-        rust_files().into_iter().map(|it| it.path).filter(|it| has_empty_name(it)).collect();
+fn file_names_describe_their_content() {
+    let vague: Vec<String> =
+        rust_files().into_iter().map(|it| it.path).filter(|it| has_vague_name(it)).collect();
     assert_no_breaches(
-        "Name it after what it holds, or move its parts to where they are used.",
-        &empty,
+        "Name the file after its content, or move its parts to where they are used.",
+        &vague,
     );
 }
 
-fn has_empty_name(path: &str) -> bool {
+fn has_vague_name(path: &str) -> bool {
     let parts = path.trim_end_matches(".rs").split('/');
-    !path.contains("/tests/") && parts.into_iter().any(|it| EMPTY_NAMES.contains(&it))
+    !path.contains("/tests/") && parts.into_iter().any(|it| VAGUE_NAMES.contains(&it))
 }
 
 #[test]
-fn every_file_belongs_to_its_crate() {
+fn every_file_is_compiled() {
     let dead = unreachable(&rust_files());
     assert_no_breaches(
-        "Nothing declares these with `mod`, so they are never compiled: do so, or delete.",
+        "No `mod` declares these files, so they are never compiled: declare or delete them.",
         &dead,
     );
 }
 
-/// The files that no root of a crate leads to.
+/// The files that no root of a crate includes, directly or through other modules.
 fn unreachable(all: &[File]) -> Vec<String> {
     let mut reached = BTreeSet::new();
     let mut open: Vec<&File> = all.iter().filter(|it| is_root(&it.path)).collect();
     while let Some(file) = open.pop() {
         if reached.insert(file.path.as_str()) {
-            let places = declared(file);
-            open.extend(all.iter().filter(|it| places.contains(&it.path)));
+            let declared_paths = declared(file);
+            open.extend(all.iter().filter(|it| declared_paths.contains(&it.path)));
         }
     }
     let paths = all.iter().map(|it| it.path.clone());
     paths.filter(|it| !reached.contains(it.as_str())).collect()
 }
 
-/// Where cargo starts to read. One integration binary per crate, because each is linked anew.
+/// Whether cargo starts to compile at this file. Each crate has one integration test binary, because each is linked
+/// separately.
 fn is_root(path: &str) -> bool {
     let inside = path.strip_prefix("crates/").and_then(|it| it.split_once('/'));
-    let beside = path.trim_start_matches("xtask/").trim_start_matches("e2e/");
-    let inside = inside.map_or(beside, |(_, it)| it);
-    let alone = ["src/bin/", "benches/", "examples/"]
+    let outside_crates = path.trim_start_matches("xtask/").trim_start_matches("e2e/");
+    let inside = inside.map_or(outside_crates, |(_, it)| it);
+    let is_single_file = ["src/bin/", "benches/", "examples/"]
         .iter()
         .any(|it| inside.strip_prefix(it).is_some_and(|name| !name.contains('/')));
-    alone
+    is_single_file
         || ["src/lib.rs", "src/main.rs", "tests/it/main.rs", "tests/browser/main.rs", "build.rs"]
             .contains(&inside)
 }
 
-/// Every place where a module that this file declares could be.
+/// Every path at which a module that this file declares could be.
 fn declared(file: &File) -> Vec<String> {
     let (folder, name) = file.path.rsplit_once('/').unwrap_or_default();
     let folder = match name.trim_end_matches(".rs") {
@@ -82,17 +83,17 @@ fn declared(file: &File) -> Vec<String> {
         own => format!("{folder}/{own}"),
     };
     let code = Source::parse(&file.text).code;
-    let mut places = Vec::new();
+    let mut declared_paths = Vec::new();
     for statement in code.split_inclusive([';', '{', '}']) {
         let mut last = words(statement).collect::<Vec<_>>().into_iter().rev();
         if let (true, Some(module), Some("mod")) =
             (statement.ends_with(';'), last.next(), last.next())
         {
-            places.push(format!("{folder}/{module}.rs"));
-            places.push(format!("{folder}/{module}/mod.rs"));
+            declared_paths.push(format!("{folder}/{module}.rs"));
+            declared_paths.push(format!("{folder}/{module}/mod.rs"));
         }
     }
-    places
+    declared_paths
 }
 
 #[test]
@@ -139,11 +140,11 @@ fn an_undeclared_file_is_found_and_declared_ones_are_not() {
 }
 
 #[test]
-fn empty_names_are_found_as_files_and_as_folders() {
-    assert!(has_empty_name("crates/web/src/utils.rs"));
-    assert!(has_empty_name("crates/web/src/common/money.rs"));
-    assert!(!has_empty_name("crates/web/tests/it/common.rs"));
-    assert!(!has_empty_name("crates/web/src/commons.rs"));
+fn vague_names_are_found_as_files_and_as_folders() {
+    assert!(has_vague_name("crates/web/src/utils.rs"));
+    assert!(has_vague_name("crates/web/src/common/money.rs"));
+    assert!(!has_vague_name("crates/web/tests/it/common.rs"));
+    assert!(!has_vague_name("crates/web/src/commons.rs"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::source::{Source, words};
 use super::{File, assert_no_breaches, files};
 
-/// Statements without a limit, by file and constant, with what bounds the number of their rows.
+/// Statements without a limit, by file and constant, each with the bound on the number of its rows.
 const BOUNDED: &[(&str, &str)] = &[
     (
         "service/src/access/keys.rs::ACCOUNTS",
@@ -175,8 +175,8 @@ fn every_list_statement_has_a_limit_or_a_known_bound() {
     assert_no_breaches("Remove these entries of BOUNDED: nothing needs them.", &unused);
 }
 
-/// The constants of statements that a file reads many rows with and that have no limit. A statement that is put
-/// together at run time counts by the name of its variable.
+/// The constants of a file's list statements that have no limit. A statement that is built at run time counts by the
+/// name of its variable.
 fn unlimited(file: &File) -> Vec<String> {
     let code = Source::parse(&file.text).code;
     let statements = statements(&file.text);
@@ -185,7 +185,7 @@ fn unlimited(file: &File) -> Vec<String> {
         for (at, _) in code.match_indices(method) {
             let rest = code[at + method.len()..].trim_start().trim_start_matches('&');
             let argument = rest.split([',', ')']).next().unwrap_or_default();
-            // A closure is the argument of an iterator's method.
+            // A closure means that this is a method of an iterator.
             if argument.contains('|') || !rest.contains(',') {
                 continue;
             }
@@ -206,7 +206,7 @@ fn sql_words(sql: &str) -> impl Iterator<Item = &str> {
     sql.split(|it: char| !it.is_ascii_alphabetic())
 }
 
-/// The text of every constant of a file that is a string.
+/// The text of every string constant of a file.
 fn statements(text: &str) -> BTreeMap<String, String> {
     let constants = text.split("const ").skip(1);
     let parsed = constants.filter_map(|it| {

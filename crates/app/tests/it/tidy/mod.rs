@@ -23,7 +23,7 @@ struct File {
     text: String,
 }
 
-/// Every file under a folder whose name ends like that, in order; none if there is no such folder.
+/// Every file under a folder whose path has this ending, sorted; none if there is no such folder.
 fn files(folder: &str, ending: &str) -> Vec<File> {
     let mut paths = Vec::new();
     walk(&root(), folder, &mut paths);
@@ -41,7 +41,7 @@ fn walk(root: &Path, folder: &str, paths: &mut Vec<String>) {
         let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => {
-                // Built and downloaded things are not ours to judge.
+                // Build output and downloads are not ours.
                 if !path.ends_with("/target") && !path.ends_with("/node_modules") {
                     walk(root, &path, paths);
                 }
@@ -51,16 +51,16 @@ fn walk(root: &Path, folder: &str, paths: &mut Vec<String>) {
     }
 }
 
-/// Every Rust file that we wrote.
+/// Every Rust file of the crates, `e2e` and `xtask`.
 fn rust_files() -> Vec<File> {
     let mut found = files("crates", ".rs");
     found.extend(files("e2e", ".rs"));
     found.extend(files("xtask", ".rs"));
-    assert!(found.len() > 10, "the tree is not where the rules look for it: {:?}", root());
+    assert!(found.len() > 10, "the repository is not at {:?}", root());
     found
 }
 
-/// Fails with every breach at once, so that one run shows the whole work.
+/// Fails with all breaches at once, so that one run shows all of them.
 fn assert_no_breaches(rule: &str, breaches: &[String]) {
     assert!(breaches.is_empty(), "{rule}\n  {}\n", breaches.join("\n  "));
 }

@@ -1,11 +1,11 @@
-//! Imports between modules: groups of `service` point one way, and no two modules of a crate import each other.
+//! Imports between modules: groups of `service` import only lower groups, and no modules of a crate import each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::source::Source;
 use super::{File, assert_no_breaches, files};
 
-/// The groups of `service`, from the bottom up. A group imports only what stands before it.
+/// The groups of `service`, from the bottom up. A group imports only the groups before it.
 const GROUPS: [&str; 11] = [
     "platform", "access", "ledger", "classify", "ingest", "insights", "trading", "actions",
     "webhooks", "exports", "summary",
@@ -14,15 +14,15 @@ const GROUPS: [&str; 11] = [
 /// A module as its path inside its crate: `["ledger", "accounts"]`. The crate's root is empty.
 type ModulePath = Vec<String>;
 
-/// One import, with the place that it is written at.
+/// One import, with the file and line of its `use` or path.
 struct Import {
     from: ModulePath,
     to: ModulePath,
-    place: String,
+    location: String,
 }
 
 #[test]
-fn groups_of_service_point_one_way() {
+fn groups_of_service_import_only_lower_groups() {
     let rank = |path: &ModulePath| {
         GROUPS.iter().position(|it| Some(*it) == path.first().map(String::as_str))
     };
@@ -30,8 +30,10 @@ fn groups_of_service_point_one_way() {
     for import in imports("service") {
         let (Some(from), Some(to)) = (rank(&import.from), rank(&import.to)) else { continue };
         if from < to {
-            breaches
-                .push(format!("{}: {} must not import {}", import.place, GROUPS[from], GROUPS[to]));
+            breaches.push(format!(
+                "{}: {} must not import {}",
+                import.location, GROUPS[from], GROUPS[to]
+            ));
         }
     }
     assert_no_breaches("Groups of `service` import only the groups below them.", &breaches);
@@ -45,14 +47,14 @@ fn no_modules_import_each_other() {
         .collect();
     let mut breaches = Vec::new();
     for name in &crates {
-        // The groups of `service` are checked above, so here their modules count.
+        // The groups of `service` are checked above; here the modules within them are.
         let depth = if name == "service" { 2 } else { 1 };
-        for circle in circles(&imports(name), depth) {
-            breaches.push(format!("{name}: {}", circle.join(" -> ")));
+        for cycle in cycles(&imports(name), depth) {
+            breaches.push(format!("{name}: {}", cycle.join(" -> ")));
         }
     }
     assert_no_breaches(
-        "These modules import each other: move what both need below both.",
+        "These modules import each other: move their shared parts into a lower module.",
         &breaches,
     );
 }
@@ -79,7 +81,7 @@ fn imports(name: &str) -> Vec<Import> {
                 found.push(Import {
                     from: from.clone(),
                     to,
-                    place: format!("{}:{line}", file.path),
+                    location: format!("{}:{line}", file.path),
                 });
             }
         }
@@ -128,7 +130,7 @@ fn longest_module(modules: &BTreeSet<ModulePath>, path: &ModulePath) -> ModulePa
     prefixes.into_iter().find(|it| modules.contains(it)).unwrap_or_default()
 }
 
-/// Every path that begins with `crate::` or `super::`, trees of `use` spread out, each with its line.
+/// Every path that begins with `crate::`, `super::` or `self::`, with `use` trees expanded, each with its line.
 fn paths_in(code: &str) -> Vec<(usize, Vec<String>)> {
     let mut found = Vec::new();
     for start in ["crate::", "super::", "self::"] {
@@ -139,15 +141,15 @@ fn paths_in(code: &str) -> Vec<(usize, Vec<String>)> {
             }
             let line = code[..at].matches('\n').count() + 1;
             let mut paths = Vec::new();
-            spread(&code[at..], &mut Vec::new(), &mut paths);
+            expand(&code[at..], &mut Vec::new(), &mut paths);
             found.extend(paths.into_iter().map(|it| (line, it)));
         }
     }
     found
 }
 
-/// Reads one path or tree from the start of the text, and says how many bytes it took.
-fn spread(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> usize {
+/// Reads one path or tree from the start of the text. Returns the number of bytes read.
+fn expand(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> usize {
     let depth = prefix.len();
     let mut at = 0;
     loop {
@@ -163,8 +165,8 @@ fn spread(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) ->
             [b':', b':', b'{', ..] => {
                 at += 3;
                 while !text[at..].is_empty() && !text[at..].trim_start().starts_with('}') {
-                    let taken = spread(&text[at..], prefix, found);
-                    at += taken.max(1);
+                    let length_read = expand(&text[at..], prefix, found);
+                    at += length_read.max(1);
                     let rest = &text[at..];
                     let trimmed = rest.trim_start();
                     at += rest.len() - trimmed.len() + usize::from(trimmed.starts_with(','));
@@ -188,38 +190,38 @@ fn spread(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) ->
     at
 }
 
-/// The circles between modules, where a module is the first `depth` parts of its path.
-fn circles(imports: &[Import], depth: usize) -> Vec<Vec<String>> {
+/// The import cycles between modules, where a module is the first `depth` parts of its path.
+fn cycles(imports: &[Import], depth: usize) -> Vec<Vec<String>> {
     let node = |path: &ModulePath| path[..path.len().min(depth)].join("::");
-    let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut imported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for import in imports {
         let (from, to) = (node(&import.from), node(&import.to));
-        // A parent declares its children, and children use what their parent defines.
+        // A parent declares its children, and children use their parent's definitions.
         let is_family = from.starts_with(&to) || to.starts_with(&from);
         if !is_family {
-            arrows.entry(from).or_default().insert(to);
+            imported.entry(from).or_default().insert(to);
         }
     }
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
-    for start in arrows.keys() {
-        let ahead = reachable(&arrows, start);
+    for start in imported.keys() {
+        let ahead = reachable(&imported, start);
         if !ahead.contains(start) || seen.contains(start) {
             continue;
         }
-        let circle: Vec<String> =
-            ahead.into_iter().filter(|it| reachable(&arrows, it).contains(start)).collect();
-        seen.extend(circle.iter().cloned());
-        found.push(circle);
+        let cycle: Vec<String> =
+            ahead.into_iter().filter(|it| reachable(&imported, it).contains(start)).collect();
+        seen.extend(cycle.iter().cloned());
+        found.push(cycle);
     }
     found
 }
 
-fn reachable(arrows: &BTreeMap<String, BTreeSet<String>>, start: &str) -> BTreeSet<String> {
+fn reachable(imported: &BTreeMap<String, BTreeSet<String>>, start: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open: Vec<&str> = vec![start];
     while let Some(from) = open.pop() {
-        for to in arrows.get(from).into_iter().flatten() {
+        for to in imported.get(from).into_iter().flatten() {
             if found.insert(to.clone()) {
                 open.push(to);
             }
@@ -229,7 +231,7 @@ fn reachable(arrows: &BTreeMap<String, BTreeSet<String>>, start: &str) -> BTreeS
 }
 
 #[test]
-fn trees_are_spread_and_relative_paths_resolved() {
+fn use_trees_are_expanded_and_relative_paths_resolved() {
     let code = "use crate::{a::{self, b as c}, d};\nfn f() { super::e::g(crate::h::I::new()) }";
     let paths: Vec<String> =
         paths_in(code).iter().map(|(line, it)| format!("{line} {}", it.join("::"))).collect();
@@ -243,10 +245,10 @@ fn trees_are_spread_and_relative_paths_resolved() {
 }
 
 #[test]
-fn circles_are_found_and_families_are_none() {
+fn cycles_are_found_and_parents_with_their_children_are_none() {
     let path = |it: &str| it.split("::").map(str::to_owned).collect::<ModulePath>();
     let import =
-        |from: &str, to: &str| Import { from: path(from), to: path(to), place: String::new() };
+        |from: &str, to: &str| Import { from: path(from), to: path(to), location: String::new() };
     let all = [
         import("a", "b"),
         import("b", "c"),
@@ -254,6 +256,6 @@ fn circles_are_found_and_families_are_none() {
         import("d", "a"),
         import("d::x", "d"),
     ];
-    assert_eq!(circles(&all, 1), [["a", "b", "c"]]);
-    assert!(circles(&all[..2], 1).is_empty());
+    assert_eq!(cycles(&all, 1), [["a", "b", "c"]]);
+    assert!(cycles(&all[..2], 1).is_empty());
 }

@@ -1,7 +1,6 @@
-//! Rust text taken apart into code, strings and comments, so that a rule looks at what it means.
+//! Splits Rust source text into code, strings and comments, so that a rule can look at one of them.
 
-/// The parts of one text. What belongs to another part is blank in each, so that lines keep their
-/// numbers.
+/// The parts of one text. In each part the others are blank, so that lines keep their numbers.
 pub(super) struct Source {
     pub(super) code: String,
     pub(super) comments: String,
@@ -33,13 +32,13 @@ impl Source {
     }
 }
 
-/// The numbered lines of a text that satisfy a test, each with the line itself.
+/// The lines of a text that satisfy `is_bad`, each with its number.
 pub(super) fn lines_with(text: &str, is_bad: impl Fn(&str) -> bool) -> Vec<(usize, &str)> {
     let numbered = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
     numbered.filter(|(_, line)| is_bad(line)).collect()
 }
 
-/// The names and numbers in a piece of code, without what stands between them.
+/// The names and numbers in a piece of code.
 pub(super) fn words(code: &str) -> impl Iterator<Item = &str> {
     code.split(|it: char| !it.is_alphanumeric() && it != '_').filter(|it| !it.is_empty())
 }
@@ -116,7 +115,7 @@ fn string(rest: &str) -> Option<usize> {
     Some(rest.len())
 }
 
-/// The length of the character literal that the text begins with; a lifetime is none.
+/// The length of the character literal that the text begins with. A lifetime is no character literal.
 fn character(rest: &str) -> Option<usize> {
     let inner = rest.strip_prefix('\'')?;
     let first = inner.chars().next()?;
@@ -128,7 +127,7 @@ fn character(rest: &str) -> Option<usize> {
 }
 
 #[test]
-fn code_strings_and_comments_are_told_apart() {
+fn code_strings_and_comments_are_separated() {
     let text = r##"let a = "one // \" two"; // three "four"
 let b = ('"', '\'', '\u{41}', b'"'); /* five /* six */ seven */ fn eight<'nine>() {}
 let c = r#"ten "eleven"#; let d = b"twelve

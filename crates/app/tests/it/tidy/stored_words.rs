@@ -1,11 +1,11 @@
-//! Stored words are read by their type: an unknown word is an error, never a default.
+//! Stored enumeration words are read through their type, so that an unknown word is an error, never a default.
 
 use std::collections::BTreeSet;
 
 use super::source::{Source, words};
 use super::{assert_no_breaches, files, rust_files};
 
-/// Places where a word comes from a person, a program or a file and not from a column, by file and type.
+/// Calls of `parse` whose word does not come from a column, by file and type, each with its source.
 const FROM_OUTSIDE: &[(&str, &str)] = &[
     ("service/src/actions/payload.rs::Side", "a member of a proposal's JSON"),
     ("service/src/actions/payload.rs::Direction", "a member of a proposal's JSON"),
@@ -18,7 +18,7 @@ const FROM_OUTSIDE: &[(&str, &str)] = &[
 #[test]
 fn stored_words_are_read_by_their_type() {
     let types = word_types();
-    assert!(types.len() > 10, "the types of words are not where the rule looks for them");
+    assert!(types.len() > 10, "the rule finds too few types of words");
     let mut breaches = Vec::new();
     let mut used = BTreeSet::new();
     for folder in ["crates/service/src", "crates/webhooks/src"] {
@@ -35,7 +35,7 @@ fn stored_words_are_read_by_their_type() {
         }
     }
     assert_no_breaches(
-        "Read the column as its type (`row.get`, `row.word`). If the word does not come from a column, add the place \
+        "Read the column as its type (`row.get`, `row.word`). If the word does not come from a column, add the call \
          to FROM_OUTSIDE.",
         &breaches,
     );
@@ -44,7 +44,7 @@ fn stored_words_are_read_by_their_type() {
     assert_no_breaches("Remove these entries of FROM_OUTSIDE: nothing needs them.", &unused);
 }
 
-/// Every enumeration that `base::words!` defines.
+/// The name of every enumeration that `base::words!` defines.
 fn word_types() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for file in rust_files() {
@@ -71,7 +71,7 @@ fn parsed(code: &str, types: &BTreeSet<String>) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn calls_of_parse_are_found_and_readers_are_not() {
+fn calls_of_parse_are_found_and_column_readers_are_not() {
     let types = BTreeSet::from(["Status".to_owned()]);
     let code = "a(Status::parse(row.get(1)?));\nrow.word(1, set, Status::parse); Other::parse(it)";
     assert_eq!(parsed(code, &types), [(1, "Status".to_owned())]);

@@ -1,17 +1,20 @@
-//! Words that have one place to be, or none.
+//! Code that is allowed only in certain crates or files, or nowhere.
 
 use super::source::{Source, lines_with, words};
 use super::{File, assert_no_breaches, files, rust_files};
 
-/// A breach for each bad line of code in the files that the rule looks at.
-fn breaches(looks_at: impl Fn(&str) -> bool, is_bad: impl Fn(&str) -> bool) -> Vec<String> {
-    let judged: Vec<File> = rust_files().into_iter().filter(|it| looks_at(&it.path)).collect();
-    assert!(!judged.is_empty(), "the rule looks at no file at all");
-    judged.iter().flat_map(|it| within(&it.path, &Source::parse(&it.text).code, &is_bad)).collect()
+/// A breach for each bad line of code in the files that the rule applies to.
+fn breaches(applies_to: impl Fn(&str) -> bool, is_bad: impl Fn(&str) -> bool) -> Vec<String> {
+    let checked: Vec<File> = rust_files().into_iter().filter(|it| applies_to(&it.path)).collect();
+    assert!(!checked.is_empty(), "the rule applies to no file");
+    checked
+        .iter()
+        .flat_map(|it| breaches_in(&it.path, &Source::parse(&it.text).code, &is_bad))
+        .collect()
 }
 
-/// A breach for each bad line of one text.
-fn within(path: &str, text: &str, is_bad: impl Fn(&str) -> bool) -> Vec<String> {
+/// A breach for each bad line of a text.
+fn breaches_in(path: &str, text: &str, is_bad: impl Fn(&str) -> bool) -> Vec<String> {
     let lines = lines_with(text, is_bad).into_iter();
     lines.map(|(number, line)| format!("{path}:{number}: {line}")).collect()
 }
@@ -36,7 +39,8 @@ fn sql_is_written_only_in_service_webhooks_and_db() {
     );
 }
 
-/// Sentences may begin with the same words, but they are capitalized, and lack the second word.
+/// Whether the text is a statement. Sentences may begin with the same word, but are capitalized or lack the second
+/// keyword.
 fn is_sql(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     let has = |word: &str| words.iter().any(|it| it.eq_ignore_ascii_case(word));
@@ -53,31 +57,31 @@ fn is_sql(text: &str) -> bool {
 }
 
 #[test]
-fn service_and_webhooks_know_no_http() {
+fn service_and_webhooks_do_not_use_http_types() {
     let folders = ["crates/service/src/", "crates/webhooks/src/"];
-    let found = breaches(|path| is_in(path, &folders), speaks_http);
+    let found = breaches(|path| is_in(path, &folders), uses_http);
     assert_no_breaches(
-        "Move it to `web`, or to `net`: `service` is also called by commands and jobs.",
+        "Move it to `web` or `net`: `service` is also called by commands and jobs.",
         &found,
     );
 }
 
-fn speaks_http(line: &str) -> bool {
+fn uses_http(line: &str) -> bool {
     line.contains("http::") || words(line).any(|it| ["axum", "hyper", "maud"].contains(&it))
 }
 
 #[test]
-fn every_request_leaves_through_net() {
-    let is_outside = |path: &str| is_in(path, &["crates/net/", "crates/testkit/"]);
+fn outgoing_requests_are_sent_only_by_net() {
+    let is_allowed = |path: &str| is_in(path, &["crates/net/", "crates/testkit/"]);
     let is_ours = |path: &str| path.starts_with("crates/") && path.contains("/src/");
-    let found = breaches(|path| is_ours(path) && !is_outside(path), goes_out);
+    let found = breaches(|path| is_ours(path) && !is_allowed(path), sends_requests);
     assert_no_breaches(
         "Send it through `net::HttpClient`, which bounds it and vets the address.",
         &found,
     );
 }
 
-fn goes_out(line: &str) -> bool {
+fn sends_requests(line: &str) -> bool {
     ["TcpStream::connect", "UdpSocket::", "lookup_host", "hyper::client", "reqwest"]
         .iter()
         .any(|it| line.contains(it))
@@ -85,9 +89,9 @@ fn goes_out(line: &str) -> bool {
 
 #[test]
 fn the_environment_is_read_in_one_place() {
-    // The tests of `db` look for their PostgreSQL themselves, because `testkit` is built on `db`.
-    let places = ["crates/app/src/config", "crates/db/tests/", "crates/testkit/", "xtask/"];
-    let found = breaches(|path| !is_in(path, &places), reads_environment);
+    // The tests of `db` find their PostgreSQL without `testkit`, because `testkit` depends on `db`.
+    let allowed = ["crates/app/src/config", "crates/db/tests/", "crates/testkit/", "xtask/"];
+    let found = breaches(|path| !is_in(path, &allowed), reads_environment);
     assert_no_breaches("Hand the setting in from crates/app/src/config.", &found);
 }
 
@@ -100,8 +104,8 @@ fn reads_environment(line: &str) -> bool {
 fn the_clock_is_read_in_one_place() {
     let elsewhere = |path: &str| path != "crates/base/src/time.rs";
     assert_no_breaches("Take the time from `base::Clock`.", &breaches(elsewhere, reads_clock));
-    // How long something took is no date, but only the outermost layers have a reason to ask, whoever keeps
-    // connections open (they grow old by the runtime's clock, which its tests move), and what stops slow reads.
+    // Durations may be measured by the outermost layers, by the code that keeps connections open (it ages them by the
+    // runtime's clock, which its tests move), and by the code that stops slow reads.
     let measuring = [
         "crates/web/",
         "crates/app/",
@@ -110,7 +114,7 @@ fn the_clock_is_read_in_one_place() {
         "crates/testkit/",
         "e2e/",
         "xtask/",
-        // How long ago a background loop of this process made its last step.
+        // Measures the time since the last step of each background loop of this process.
         "crates/service/src/platform/background.rs",
     ];
     assert_no_breaches(
@@ -119,23 +123,23 @@ fn the_clock_is_read_in_one_place() {
     );
 }
 
-/// A test that needs a certain port fails where somebody else listens on it: another test, or the Evenkeel of whoever
-/// runs the tests.
+/// A test that needs a fixed port fails if another process listens on it, such as another test or the developer's own
+/// Evenkeel.
 #[test]
-fn no_test_needs_a_certain_port() {
+fn no_test_needs_a_fixed_port() {
     let is_test = |path: &str| {
         path.contains("/tests/") || is_in(path, &["crates/testkit/", "e2e/", "xtask/"])
     };
     let mut found = Vec::new();
     for file in rust_files().iter().filter(|it| is_test(&it.path) && !it.path.contains("/tidy/")) {
-        let lines = lines_with(&file.text, needs_a_port).into_iter();
+        let lines = lines_with(&file.text, needs_a_fixed_port).into_iter();
         found.extend(lines.map(|(number, line)| format!("{}:{number}: {line}", file.path)));
     }
-    assert_no_breaches("Listen on port 0 and ask which one it became.", &found);
+    assert_no_breaches("Listen on port 0 and read which port was assigned.", &found);
 }
 
-/// True for a line of code that binds or names a fixed port.
-fn needs_a_port(line: &str) -> bool {
+/// Whether a line of code listens on a fixed port.
+fn needs_a_fixed_port(line: &str) -> bool {
     let listens =
         ["bind(", "\"--listen\"", "\"EVENKEEL_LISTEN\""].iter().any(|it| line.contains(it));
     let is_port = |text: &str| text.starts_with(|it: char| it.is_ascii_digit() && it != '0');
@@ -147,7 +151,7 @@ fn needs_a_port(line: &str) -> bool {
 }
 
 #[test]
-fn a_port_is_told_from_other_numbers() {
+fn fixed_ports_are_found_and_other_numbers_are_not() {
     for line in [
         "TcpListener::bind(\"127.0.0.1:4680\")",
         "TcpListener::bind((\"127.0.0.1\", 4680))",
@@ -155,7 +159,7 @@ fn a_port_is_told_from_other_numbers() {
         "bind(\"[::]:80\")",
         "it.run(&[\"serve\", \"--listen\", \"localhost:4680\"])",
     ] {
-        assert!(needs_a_port(line), "{line}");
+        assert!(needs_a_fixed_port(line), "{line}");
     }
     for line in [
         "TcpListener::bind(\"127.0.0.1:0\")",
@@ -164,7 +168,7 @@ fn a_port_is_told_from_other_numbers() {
         "assert_eq!(url, \"http://127.0.0.1:4680\")",
         "it.run(&[\"listen\", \"--listen\", \"4691\"])",
     ] {
-        assert!(!needs_a_port(line), "{line}");
+        assert!(!needs_a_fixed_port(line), "{line}");
     }
 }
 
@@ -173,16 +177,16 @@ fn reads_clock(line: &str) -> bool {
 }
 
 #[test]
-fn no_float_comes_near_money() {
+fn money_is_never_a_float() {
     let money = ["base", "calc", "wire", "db", "sources", "webhooks", "service"]
         .map(|it| format!("crates/{it}/src/"));
     let mut found = Vec::new();
     for file in rust_files() {
         let source = Source::parse(&file.text);
-        let judged = money.iter().any(|it| file.path.starts_with(it));
-        if judged && !source.code.contains("clippy::float_arithmetic") {
+        let checked = money.iter().any(|it| file.path.starts_with(it));
+        if checked && !source.code.contains("clippy::float_arithmetic") {
             let uses_float = |line: &str| words(line).any(is_float);
-            found.extend(within(&file.path, &source.code, uses_float));
+            found.extend(breaches_in(&file.path, &source.code, uses_float));
         }
     }
     assert_no_breaches(
@@ -192,7 +196,8 @@ fn no_float_comes_near_money() {
     );
 }
 
-/// Types, methods such as `as_f64`, and literals such as `1f64`, but not the hexadecimal 0xf64.
+/// Whether a word is a float type, a method such as `as_f64`, or a literal such as `1f64`, but not the hexadecimal
+/// 0xf64.
 fn is_float(word: &str) -> bool {
     ["f32", "f64"].iter().any(|it| match word.strip_suffix(it) {
         Some("") => true,
@@ -205,18 +210,18 @@ fn is_float(word: &str) -> bool {
 }
 
 #[test]
-fn nothing_is_left_for_later() {
+fn there_are_no_todos_ignored_tests_or_dbg_calls() {
     let mut found = breaches(|_| true, |line| line.contains("#[ignore") || line.contains("dbg!("));
     for file in rust_files() {
-        found.extend(within(&file.path, &Source::parse(&file.text).comments, is_left_over));
+        found.extend(breaches_in(&file.path, &Source::parse(&file.text).comments, is_todo));
     }
     for file in files("migrations", ".sql") {
-        found.extend(within(&file.path, &file.text, is_left_over));
+        found.extend(breaches_in(&file.path, &file.text, is_todo));
     }
-    assert_no_breaches("Do it now, or write it down where it will be read: in an issue.", &found);
+    assert_no_breaches("Do it now, or open an issue for it.", &found);
 }
 
-fn is_left_over(line: &str) -> bool {
+fn is_todo(line: &str) -> bool {
     words(line).any(|it| ["TODO", "FIXME", "XXX"].contains(&it))
 }
 
@@ -248,11 +253,14 @@ fn sql_is_recognized_and_sentences_are_not() {
 }
 
 #[test]
-fn words_are_found_in_code_and_only_as_whole_words() {
-    assert!(speaks_http("use axum::Router;") && speaks_http("fn f(it: http::Uri)"));
-    assert!(!speaks_http("let hyperbole = \"\";") && !speaks_http("fn https()"));
-    assert!(goes_out("let it = TcpStream::connect(host);") && goes_out("use hyper::client::conn;"));
-    assert!(!goes_out("client.send(HttpRequest::get(url), LIMITS)"));
+fn only_whole_words_in_code_are_found() {
+    assert!(uses_http("use axum::Router;") && uses_http("fn f(it: http::Uri)"));
+    assert!(!uses_http("let hyperbole = \"\";") && !uses_http("fn https()"));
+    assert!(
+        sends_requests("let it = TcpStream::connect(host);")
+            && sends_requests("use hyper::client::conn;")
+    );
+    assert!(!sends_requests("client.send(HttpRequest::get(url), LIMITS)"));
     assert!(reads_clock("let now = jiff::Timestamp::now();") && !reads_clock("clock.now()"));
     for reading in ["std::env::var_os(\"A\")", "env::vars()", "use std::env::{self, var};"] {
         assert!(reads_environment(reading), "{reading}");
@@ -264,5 +272,5 @@ fn words_are_found_in_code_and_only_as_whole_words() {
     for other in ["0xf64", "0xaf32", "leaf64", "u64", "f6"] {
         assert!(!is_float(other), "{other}");
     }
-    assert!(is_left_over("// TODO: later") && !is_left_over("// todos are a list"));
+    assert!(is_todo("// TODO: later") && !is_todo("// todos are a list"));
 }

@@ -1,4 +1,4 @@
-//! Who households pay: names of our own choosing, each with what it really is.
+//! Merchants that households pay, each with its true category.
 
 mod america;
 mod contracts;
@@ -10,21 +10,21 @@ use super::Region;
 
 pub(super) use contracts::{
     AMERICAN_SUBSCRIPTIONS, Contract, EMPLOYERS_AMERICA, EMPLOYERS_EUROPE, GIG, INSURERS,
-    SUBSCRIPTIONS, TWICE, UTILITIES,
+    OFTEN_TWICE, SUBSCRIPTIONS, UTILITIES,
 };
 
 /// Merchants of one kind.
 pub(super) struct Group {
     pub(super) category: &'static str,
-    /// The median of what one visit costs, in minor units.
+    /// The median price of one visit, in minor units.
     pub(super) typical_minor: i64,
-    /// Whether they are small, and so often paid through somebody else's terminal.
+    /// Whether they are small, and so often paid through a payment processor.
     pub(super) small: bool,
-    /// As a person says it, and as banks print it.
+    /// Each name as people write it, and as banks print it.
     pub(super) names: &'static [(&'static str, &'static str)],
 }
 
-/// One merchant, taken out of its group.
+/// One merchant of a group.
 #[derive(Clone, Copy)]
 pub(super) struct Merchant {
     pub(super) name: &'static str,
@@ -42,8 +42,8 @@ pub(super) fn groups(region: Region) -> &'static [Group] {
 }
 
 pub(super) fn of(region: Region, category: &str) -> Vec<Merchant> {
-    let wanted = groups(region).iter().filter(|it| it.category == category);
-    wanted.flat_map(Group::merchants).collect()
+    let matching = groups(region).iter().filter(|it| it.category == category);
+    matching.flat_map(Group::merchants).collect()
 }
 
 impl Group {
@@ -58,8 +58,8 @@ impl Group {
     }
 }
 
-/// Reads a code as it is written here. A slip of the pen is an error, not some neighbour of it.
+/// The category of a code in these tables. A mistyped code panics instead of matching a similar one.
 pub(super) fn category(code: &str) -> Category {
     let found = Category::parse(code).filter(|it| it.detailed() == code);
-    found.expect("the code is in the taxonomy, which a test holds for all that is written here")
+    found.expect("the code is in the taxonomy, which a test checks for all merchants")
 }

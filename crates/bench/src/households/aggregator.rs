@@ -1,4 +1,4 @@
-//! The same household through an aggregator, which adds ids, names and categories of its own.
+//! A household as an aggregator reports it, with the aggregator's ids, names and categories.
 
 use base::category::Category;
 
@@ -6,9 +6,9 @@ use super::World;
 use super::rng::Rng;
 
 impl World {
-    /// Fills what files leave out, right 95 times in 100. Wrong is a near miss as often as not:
-    /// another category of the same kind, else any.
-    pub(crate) fn told(mut self, seed: u64) -> World {
+    /// Adds the names and categories that files lack, right 95 times in 100. Half of the wrong categories have the
+    /// right primary category, the others are any.
+    pub(crate) fn through_aggregator(mut self, seed: u64) -> World {
         for (index, it) in self.transactions.iter_mut().enumerate() {
             let mut rng = Rng::named(seed, &format!("told {index}"));
             let truth = it.truth.category;
@@ -23,7 +23,7 @@ impl World {
             };
             it.draft.external_id = Some(format!("t{index}"));
             it.draft.category = Some(if rng.chance(95) { truth } else { wrong });
-            // Aggregators clean the text they know, and repeat it where they do not.
+            // Aggregators replace the texts they know with names, and repeat the others.
             it.draft.counterparty = Some(match rng.chance(95) {
                 true => it.truth.merchant.clone(),
                 false => it.draft.description.clone(),

@@ -1,4 +1,4 @@
-//! Descriptions: a bank's template, filled with a merchant, a place, a day and meaningless numbers.
+//! Transaction descriptions: a bank's template, filled with a merchant, a place, a day and random references.
 
 use base::date_from_days;
 use base::draft::AccountKind;
@@ -15,7 +15,7 @@ pub(super) enum Channel {
     Credit,
 }
 
-/// One shop of a merchant: what the terminal there prints.
+/// One shop of a merchant, as its terminal prints it.
 #[derive(Clone)]
 pub(super) struct Branch {
     pub(super) store: i64,
@@ -60,25 +60,25 @@ pub(super) struct Printer<'a> {
     pub(super) mask: &'a str,
 }
 
-pub(super) struct Words<'a> {
+pub(super) struct DescriptionParts<'a> {
     pub(super) name: &'a str,
     pub(super) raw: &'a str,
     pub(super) branch: &'a Branch,
     pub(super) on: i64,
 }
 
-impl Words<'_> {
+impl DescriptionParts<'_> {
     pub(super) fn print(&self, printer: &Printer, channel: Channel, rng: &mut Rng) -> String {
         let bank = printer.bank;
         let template = match channel {
             Channel::Shop => bank.shop,
             Channel::Online => bank.online,
-            // A card has no collections: the merchant keeps it on file.
+            // A card has no direct debits; the merchant charges the card on file.
             Channel::Debit if printer.kind == AccountKind::Credit => bank.online,
             Channel::Debit => bank.debit,
             Channel::Credit => bank.credit,
         };
-        filled(template, |part| self.part(part, printer, rng))
+        fill_parts(template, |part| self.part(part, printer, rng))
     }
 
     fn part(&self, part: &str, printer: &Printer, rng: &mut Rng) -> String {
@@ -98,7 +98,7 @@ impl Words<'_> {
                 let line = self.branch.store;
                 format!("{}-555-{:04}", 800 + line % 88, line % 10_000)
             }
-            // A creditor keeps its number, whatever else changes.
+            // A creditor always has the same number.
             "id" => {
                 let mut hash = Hash::new();
                 hash.text(self.raw);
@@ -113,7 +113,7 @@ impl Words<'_> {
     }
 }
 
-/// What differs from row to row and means nothing.
+/// A random reference, which differs from row to row.
 fn reference(part: &str, rng: &mut Rng) -> String {
     match part {
         "ref" => rng.between(1_000_000_000, 9_999_999_999).to_string(),
@@ -121,19 +121,19 @@ fn reference(part: &str, rng: &mut Rng) -> String {
             let letters = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
             (0..8).map(|_| char::from(*rng.pick(letters))).collect()
         }
-        other => unreachable!("the template has a part {other} that nobody fills"),
+        other => unreachable!("the template has an unknown part {other}"),
     }
 }
 
-/// Fills a template of transfers, whose parts besides references are given.
-pub(super) fn sentence(template: &str, given: &[(&str, &str)], rng: &mut Rng) -> String {
-    filled(template, |part| match given.iter().find(|(name, _)| *name == part) {
+/// Fills a template with the given parts, and the rest with random references.
+pub(super) fn fill_template(template: &str, given: &[(&str, &str)], rng: &mut Rng) -> String {
+    fill_parts(template, |part| match given.iter().find(|(name, _)| *name == part) {
         Some((_, value)) => (*value).to_owned(),
         None => reference(part, rng),
     })
 }
 
-fn filled(template: &str, mut fill: impl FnMut(&str) -> String) -> String {
+fn fill_parts(template: &str, mut fill: impl FnMut(&str) -> String) -> String {
     let mut text = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {

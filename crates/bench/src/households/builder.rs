@@ -1,40 +1,40 @@
-//! Where the entities of one household act: its accounts, its days, and the rows so far.
+//! Builds one household: its accounts, its days, and the rows that entities have generated so far.
 
 use base::days_from_date;
 use base::{Date, date_from_days};
 
-use super::accounts::{self, Held, Role};
+use super::accounts::{self, LinkedAccount, Role};
 use super::calendar::{Cadence, in_month, month_of};
+use super::descriptions::{Branch, Channel, DescriptionParts, branch};
 use super::merchants::{Merchant, category};
 use super::preset::{Preset, Profile, Region};
 use super::rng::Rng;
-use super::words::{Branch, Channel, Words, branch};
 use super::{Amounts, Entity, Noise, Stream, TransferKind, Truth};
 
-pub(super) struct Stage {
+pub(super) struct HouseholdBuilder {
     pub(super) seed: u64,
     pub(super) preset: Preset,
     pub(super) profile: Profile,
     pub(super) region: Region,
-    /// The first and the last day in view.
+    /// The first and the last day of the window.
     pub(super) first: i64,
     pub(super) last: i64,
-    /// What one earner brings home in a month.
+    /// The net monthly income of one earner.
     pub(super) net_monthly: i64,
-    pub(super) accounts: Vec<Held>,
+    pub(super) accounts: Vec<LinkedAccount>,
     pub(super) rows: Vec<Row>,
     pub(super) streams: Vec<Stream>,
     pub(super) pairs: u32,
-    /// The entity that acts, and how many rows it has made.
-    acting: (&'static str, u32, u32),
+    /// The entity that is running, its number, and how many rows it has generated.
+    current_entity: (&'static str, u32, u32),
 }
 
-/// A transaction before it is printed for a bank: days as numbers, links by `id`.
+/// A transaction under construction: days as numbers, links by `id`.
 #[derive(Clone)]
 pub(super) struct Row {
     pub(super) id: u32,
-    /// The entity, which of several of its kind, and its how-manieth row: a name that does not
-    /// change when others come or go.
+    /// The name and number of the entity, and the number of the row within it. Adding or removing other entities does
+    /// not change it.
     pub(super) origin: (&'static str, u32, u32),
     pub(super) account: usize,
     pub(super) on: i64,
@@ -45,31 +45,30 @@ pub(super) struct Row {
     pub(super) truth: Truth,
 }
 
-/// A merchant as one household knows it: always the same terminal, in the same few places.
+/// A merchant as one household uses it: always the same processor, in the same few branches.
 pub(super) struct Payee {
     pub(super) merchant: Merchant,
     raws: Vec<String>,
     branches: Vec<Branch>,
 }
 
-/// Where, how and to whom.
-pub(super) struct Way<'a> {
+/// The account, payee and channel of a payment.
+pub(super) struct Payment<'a> {
     pub(super) account: usize,
     pub(super) payee: &'a Payee,
     pub(super) channel: Channel,
 }
 
-/// The days on which something is paid, in order, the next one after the window among them if it
-/// goes on.
+/// The days on which something is paid, in order. If it continues, they include the first one after the window.
 pub(super) struct Plan {
     pub(super) cadence: Cadence,
     pub(super) amounts: Amounts,
     pub(super) days: Vec<i64>,
 }
 
-impl Stage {
-    pub(super) fn new(preset: Preset, seed: u64, months: u32) -> Stage {
-        // The same number means another household in every preset.
+impl HouseholdBuilder {
+    pub(super) fn new(preset: Preset, seed: u64, months: u32) -> HouseholdBuilder {
+        // The same seed gives a different household in every preset.
         let seed = Rng::named(seed, preset.name()).next();
         let profile = preset.profile();
         let newest = days_from_date(Date::constant(2026, 6, 30));
@@ -85,7 +84,7 @@ impl Stage {
             true => Region::Europe,
             false => Region::America,
         };
-        Stage {
+        HouseholdBuilder {
             seed,
             preset,
             profile,
@@ -97,26 +96,26 @@ impl Stage {
             rows: Vec::new(),
             streams: Vec::new(),
             pairs: 0,
-            acting: ("", 0, 0),
+            current_entity: ("", 0, 0),
         }
     }
 
-    /// `nth` tells apart several of one kind, such as the coffee of each member of a family.
-    pub(super) fn play(&mut self, entity: &Entity, nth: u32) {
-        self.act((entity.name, nth), entity.happen);
+    /// Runs an entity. `nth` distinguishes several of one kind, such as the coffee of each member of a family.
+    pub(super) fn run(&mut self, entity: &Entity, nth: u32) {
+        self.run_named((entity.name, nth), entity.generate);
     }
 
-    pub(super) fn act(
+    pub(super) fn run_named(
         &mut self,
         (name, nth): (&'static str, u32),
-        happen: impl FnOnce(&mut Stage, &mut Rng),
+        generate: impl FnOnce(&mut HouseholdBuilder, &mut Rng),
     ) {
-        self.acting = (name, nth, 0);
+        self.current_entity = (name, nth, 0);
         let mut rng = Rng::named(self.seed, &format!("{name} {nth}"));
-        happen(self, &mut rng);
+        generate(self, &mut rng);
     }
 
-    /// The first account of that role.
+    /// The first account with the role.
     pub(super) fn find(&self, role: Role) -> Option<usize> {
         self.accounts.iter().position(|it| it.role == role)
     }
@@ -129,13 +128,13 @@ impl Stage {
         (0..self.accounts.len()).filter(|it| self.accounts[*it].role == Role::Card).collect()
     }
 
-    /// Most is bought by card, the rest from checking.
+    /// The account of a purchase: mostly a card, otherwise checking.
     pub(super) fn spending_account(&self, rng: &mut Rng) -> usize {
         if rng.chance(70) { *rng.pick(&self.cards()) } else { self.checking() }
     }
 
     pub(super) fn payee(&self, rng: &mut Rng, merchant: Merchant) -> Payee {
-        // A small shop has one processor, and its name then stands before everything.
+        // A small shop uses one payment processor, whose prefix is on every row.
         let prefixes: &[&str] = match self.region {
             Region::America => &["", "SQ *", "TST* ", "PY *", "SP "],
             Region::Europe => &["", "SumUp *", "ZETTLE_*", "PAYPAL *"],
@@ -146,18 +145,29 @@ impl Stage {
         Payee { merchant, raws, branches }
     }
 
-    /// One row of an ordinary payment; negative is money out.
-    pub(super) fn pay(&mut self, rng: &mut Rng, way: &Way, on: i64, minor: i64) -> &mut Row {
-        let payee = way.payee;
+    /// Adds the row of an ordinary payment. Negative amounts are outflows.
+    pub(super) fn pay(
+        &mut self,
+        rng: &mut Rng,
+        payment: &Payment,
+        on: i64,
+        minor: i64,
+    ) -> &mut Row {
+        let payee = payment.payee;
         let mut raw = rng.pick(&payee.raws).clone();
         if raw.ends_with('*') {
             raw.push_str(&format!("{:X}", rng.between(0x1000_0000, 0xffff_ffff)));
         }
         let name = payee.merchant.name;
-        let words = Words { name, raw: &raw, branch: rng.pick(&payee.branches), on };
-        let text = words.print(&self.accounts[way.account].printer(), way.channel, rng);
+        let description_parts =
+            DescriptionParts { name, raw: &raw, branch: rng.pick(&payee.branches), on };
+        let text = description_parts.print(
+            &self.accounts[payment.account].printer(),
+            payment.channel,
+            rng,
+        );
         let category = category(payee.merchant.category);
-        self.add(way.account, on, minor, text, Truth::of(name, category))
+        self.add(payment.account, on, minor, text, Truth::of(name, category))
     }
 
     pub(super) fn add(
@@ -169,8 +179,8 @@ impl Stage {
         truth: Truth,
     ) -> &mut Row {
         let index = self.rows.len();
-        let origin = self.acting;
-        self.acting.2 += 1;
+        let origin = self.current_entity;
+        self.current_entity.2 += 1;
         self.rows.push(Row {
             id: index as u32,
             origin,
@@ -185,24 +195,25 @@ impl Stage {
         &mut self.rows[index]
     }
 
-    /// Pays by plan, and remembers it as a stream.
+    /// Adds the payments of a plan, and records them as a stream.
     pub(super) fn series(
         &mut self,
         rng: &mut Rng,
-        way: &Way,
+        payment: &Payment,
         plan: Plan,
         mut minor: impl FnMut(&mut Rng, i64) -> i64,
     ) {
-        let truth = Truth::of(way.payee.merchant.name, category(way.payee.merchant.category));
-        let stream = self.stream(way.account, &truth, &plan);
+        let truth =
+            Truth::of(payment.payee.merchant.name, category(payment.payee.merchant.category));
+        let stream = self.stream(payment.account, &truth, &plan);
         let last = self.last;
         for day in plan.days.into_iter().filter(|it| *it <= last) {
             let amount = minor(rng, day);
-            self.pay(rng, way, day, amount).join(stream, plan.cadence);
+            self.pay(rng, payment, day, amount).join(stream, plan.cadence);
         }
     }
 
-    /// What the bank itself pays or charges by plan, in words that never change.
+    /// Adds what the bank itself pays or charges by a plan, always with the same text.
     pub(super) fn statement_lines(
         &mut self,
         account: usize,
@@ -234,7 +245,7 @@ impl Stage {
         self.streams.len() as u32 - 1
     }
 
-    /// Far enough to hold the next one of every cadence.
+    /// Far enough after the window to include the next due day of every cadence.
     pub(super) fn horizon(&self) -> i64 {
         self.last + 400
     }
@@ -268,7 +279,7 @@ impl Truth {
         }
     }
 
-    pub(super) fn moving(mut self, pair: u32, kind: TransferKind) -> Truth {
+    pub(super) fn with_transfer(mut self, pair: u32, kind: TransferKind) -> Truth {
         self.pair = Some(pair);
         self.transfer = Some(kind);
         self

@@ -1,0 +1,61 @@
+//! Viewports: desktop and phone, each with light and dark colors.
+
+use serde_json::json;
+
+use crate::Browser;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Viewport {
+    pub name: &'static str,
+    pub width: u32,
+    pub height: u32,
+    pub dark: bool,
+}
+
+pub const DESKTOP: Viewport =
+    Viewport { name: "desk-light", width: 1280, height: 900, dark: false };
+pub const DESKTOP_DARK: Viewport = Viewport { name: "desk-dark", dark: true, ..DESKTOP };
+pub const PHONE: Viewport = Viewport { name: "phone-light", width: 360, height: 740, dark: false };
+pub const PHONE_DARK: Viewport = Viewport { name: "phone-dark", dark: true, ..PHONE };
+
+pub const ALL: [Viewport; 4] = [DESKTOP, DESKTOP_DARK, PHONE, PHONE_DARK];
+
+impl Viewport {
+    pub fn is_phone(self) -> bool {
+        self.width < 500
+    }
+}
+
+impl Browser {
+    #[track_caller]
+    pub fn set_viewport(&self, viewport: Viewport) {
+        let metrics = json!({
+            "width": viewport.width,
+            "height": viewport.height,
+            "deviceScaleFactor": 1,
+            "mobile": viewport.is_phone(),
+        });
+        self.session.command("Emulation.setDeviceMetricsOverride", metrics);
+        let scheme = if viewport.dark { "dark" } else { "light" };
+        // Animations would be checked half-way.
+        let features = json!([
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]);
+        self.session.command("Emulation.setEmulatedMedia", json!({"features": features}));
+    }
+
+    /// The height of the whole page.
+    #[track_caller]
+    pub fn height(&self) -> u32 {
+        let height = self.script("return document.documentElement.scrollHeight", json!([]));
+        height.as_u64().and_then(|it| it.try_into().ok()).unwrap_or_default()
+    }
+
+    /// By how many pixels the page is wider than the viewport, so that it scrolls sideways.
+    #[track_caller]
+    pub fn overflow(&self, viewport: Viewport) -> u64 {
+        let width = self.script("return document.scrollingElement.scrollWidth", json!([]));
+        width.as_u64().unwrap_or_default().saturating_sub(viewport.width.into())
+    }
+}

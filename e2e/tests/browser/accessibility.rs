@@ -1,0 +1,80 @@
+//! Every page, on desktop and phone, in light and dark colors: accessible, and without errors in the log.
+
+use e2e::{Browser, Program, pages, scenes};
+use serde_json::{Value, json};
+
+#[track_caller]
+fn assert_pages_accessible(browser: &Browser, paths: &[String]) {
+    // The walk has already opened every page; its log entries are discarded, because they will occur again.
+    browser.logged_problems();
+    let mut found = Vec::new();
+    for path in paths {
+        browser.go(path);
+        found.extend(browser.accessibility_problems());
+        found.extend(browser.logged_problems().into_iter().map(|it| format!("{path}: {it}")));
+    }
+    assert!(found.is_empty(), "{} problems\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn public_pages_are_accessible() {
+    let program = Program::demo();
+    let browser = Browser::start(program.origin());
+    let paths = pages::walk(&browser, &pages::PUBLIC);
+    assert!(paths.len() >= pages::PUBLIC.len(), "{paths:?}");
+    assert_pages_accessible(&browser, &paths);
+}
+
+#[test]
+fn pages_of_a_signed_in_person_are_accessible() {
+    let program = Program::demo();
+    let browser = Browser::start(program.origin());
+    browser.sign_in(&program);
+    let paths = pages::walk(&browser, &pages::SIGNED_IN);
+    for path in pages::SIGNED_IN {
+        assert!(paths.iter().any(|it| it == path), "{path} is not among {paths:?}");
+    }
+    assert_pages_accessible(&browser, &paths);
+}
+
+#[test]
+fn pages_that_appear_after_an_action_are_accessible() {
+    let mut found = Vec::new();
+    scenes::each(|_, browser| found.extend(browser.accessibility_problems()));
+    assert!(found.is_empty(), "{} problems\n{}", found.len(), found.join("\n"));
+}
+
+/// Headings, links and buttons of a page, by their text.
+const CONTROLS: &str = r#"
+return [...document.querySelectorAll("h1, a[href], button[type=submit], summary")]
+    .filter(it => it.checkVisibility())
+    .map(it => `${it.tagName} ${it.innerText}`);
+"#;
+
+#[test]
+fn pages_have_the_same_controls_without_scripts() {
+    let program = Program::demo();
+    let browser = Browser::start(program.origin());
+    browser.sign_in(&program);
+    let paths = pages::walk(&browser, &pages::SIGNED_IN);
+    let controls = |path: &String| {
+        browser.go(path);
+        browser.script(CONTROLS, json!([]))
+    };
+    let with: Vec<Value> = paths.iter().map(controls).collect();
+    browser.without_script();
+    for (path, with) in paths.iter().zip(with) {
+        assert_eq!(controls(path), with, "{path}");
+    }
+}
+
+#[test]
+fn the_not_found_page_is_accessible() {
+    let program = Program::demo();
+    let browser = Browser::start(program.origin());
+    browser.go("/nowhere");
+    browser.sees("Page not found");
+    browser.assert_accessible();
+    browser.expect_refusal("/nowhere");
+    browser.assert_clean();
+}
