@@ -30,8 +30,9 @@ pub enum OrderRejection {
     },
 }
 
-/// Fills an order. A buy costs at most its cash amount. A sell for more cash than the position is worth sells the
-/// whole position, and a sell that would leave less than a cent's worth sells that too.
+/// Fills an order. A buy costs at most its cash amount. A sell for an amount of cash brings exactly that amount, unless
+/// the position is worth less: then it sells the whole position. A sell that would leave less than a cent's worth sells
+/// that too.
 pub fn fill(
     side: Side,
     size: Size,
@@ -48,7 +49,11 @@ pub fn fill(
 
 /// The reference price moved against the person by the slippage, and rounded half up to four decimals. Without
 /// slippage it stays as it is.
-fn slipped(side: Side, reference: Fixed9, basis_points: u32) -> Result<Fixed9, OrderRejection> {
+pub(super) fn slipped(
+    side: Side,
+    reference: Fixed9,
+    basis_points: u32,
+) -> Result<Fixed9, OrderRejection> {
     let price = match (side, i128::from(basis_points)) {
         (_, 0) => reference.billionths(),
         (Side::Buy, points) => rounded_share(reference, 10_000 + points)?,
@@ -71,7 +76,8 @@ fn rounded_share(reference: Fixed9, ten_thousandths: i128) -> Result<i128, Order
 fn buy(size: Size, price: Fixed9, position: Position) -> Result<Fill, OrderRejection> {
     let quantity = match size {
         Size::Shares(quantity) => quantity.billionths(),
-        Size::Cash(minor) => billionths_for(minor, price),
+        // The most shares that the cash pays for.
+        Size::Cash(minor) => i128::from(minor) * CENT / price.billionths(),
     };
     if quantity <= 0 {
         return Err(OrderRejection::TooSmall);
@@ -99,7 +105,8 @@ fn sell(size: Size, price: Fixed9, position: Position) -> Result<Fill, OrderReje
     }
     let (requested, is_short) = match size {
         Size::Shares(quantity) => (quantity.billionths(), quantity > position.quantity),
-        Size::Cash(minor) => (billionths_for(minor, price), held <= 0),
+        // The fewest shares that bring the cash.
+        Size::Cash(minor) => (divide_up(i128::from(minor) * CENT, price.billionths()), held <= 0),
     };
     if requested <= 0 {
         return Err(OrderRejection::TooSmall);
@@ -112,6 +119,11 @@ fn sell(size: Size, price: Fixed9, position: Position) -> Result<Fill, OrderReje
     let sold = if leaves_dust { held } else { quantity };
     let proceeds =
         i64::try_from(worth(sold, price)? / CENT).map_err(|_| OrderRejection::TooLarge)?;
+    // Rounding the shares up, or selling the rest too, must not bring more than was asked for.
+    let proceeds = match size {
+        Size::Shares(_) => proceeds,
+        Size::Cash(minor) => proceeds.min(minor),
+    };
     // A worthless position may be sold whole, but a part of a position is never sold for nothing.
     if proceeds == 0 && sold < held {
         return Err(OrderRejection::TooSmall);
@@ -125,10 +137,6 @@ fn sell(size: Size, price: Fixed9, position: Position) -> Result<Fill, OrderReje
         basis_minor: released,
         realised_minor: proceeds.checked_sub(released).ok_or(OrderRejection::TooLarge)?,
     })
-}
-
-fn billionths_for(minor: i64, price: Fixed9) -> i128 {
-    i128::from(minor) * CENT / price.billionths()
 }
 
 fn worth(quantity: i128, price: Fixed9) -> Result<i128, OrderRejection> {

@@ -140,11 +140,7 @@ fn trade(
         order_type_display: Some("Market order".to_owned()),
         proposed_by_label: proposer_text.proposer.to_owned(),
         top_markdown: None,
-        bottom_markdown: Some(
-            "The order is filled at the current price after you approve. If that price differs by \
-             more than 2 % from the one shown here, nothing is traded."
-                .to_owned(),
-        ),
+        bottom_markdown: Some(fill_terms(order, amount_minor)),
         reason_markdown: proposer_text.reason.map(str::to_owned),
         timing_disclosure: timing(app, order, price),
         money_movement_disclosure: Some("This is paper trading: no real money moves.".to_owned()),
@@ -152,6 +148,24 @@ fn trade(
         secondary_action_label: "Reject".to_owned(),
     };
     Ok((ProposalDetails { trade: Some(details), plain: None }, Some(amount_minor)))
+}
+
+/// How the order is filled, and why a sale for an amount of cash may bring another amount.
+fn fill_terms(order: &Order, estimated_minor: i64) -> String {
+    let terms = "The order is filled at the current price after you approve. If that price differs by \
+                 more than 2 % from the one shown here, nothing is traded.";
+    let Size::Cash(minor) = order.size else { return terms.to_owned() };
+    let (asked, estimated) = (usd(minor).pretty(), usd(estimated_minor).pretty());
+    match order.side {
+        Side::Buy => format!("{terms} It costs at most {asked}."),
+        Side::Sell if estimated_minor < minor => format!(
+            "{terms} All your shares bring {estimated} after slippage and rounding, which is less than \
+             {asked}, so all of them are sold."
+        ),
+        Side::Sell => format!(
+            "{terms} It brings exactly {asked}. If your shares are worth less by then, all of them are sold."
+        ),
+    }
 }
 
 fn trade_account(order: &Order, estimate: &Estimate) -> TradeAccount {
@@ -186,7 +200,8 @@ fn timing(app: &App, order: &Order, price: base::Fixed9) -> Option<String> {
         );
     }
     let reserved = match order.side {
-        Side::Buy => calc::paper::reserve(order.size, price)
+        Side::Buy => order
+            .cash_to_reserve(app, price)
             .map(|minor| format!(" with {} reserved", usd(minor).pretty())),
         Side::Sell => None,
     };

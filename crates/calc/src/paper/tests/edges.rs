@@ -51,7 +51,25 @@ fn a_buy_costs_whole_cents_rounded_up() {
 fn a_sell_brings_whole_cents_rounded_down() {
     let proceeds = |size| sell(size, "10.019", position("5", 4_000)).map(|it| it.cash_minor);
     assert_eq!(proceeds(shares("1")), Ok(1_001));
-    assert_eq!(proceeds(Size::Cash(1_001)), Ok(1_000));
+    assert_eq!(proceeds(Size::Cash(1_001)), Ok(1_001));
+}
+
+#[test]
+fn a_sell_for_cash_brings_exactly_that_cash() {
+    let held = position("5", 90_000);
+    let fifty = fill(Side::Sell, Size::Cash(5_000), fixed("187.10"), SLIPPAGE, held).unwrap();
+    assert_eq!((fifty.price, fifty.quantity), (fixed("187.0065"), fixed("0.267370386")));
+    assert_eq!(fifty.cash_minor, 5_000);
+    // The shares that bring a third of a dollar would bring a little more, and the rest is worth less than a cent.
+    let all = sell(Size::Cash(33), "1", position("0.335", 1)).unwrap();
+    assert_eq!((all.quantity, all.cash_minor), (fixed("0.335"), 33));
+    // A position that is worth less is sold whole.
+    let short =
+        fill(Side::Sell, Size::Cash(5_000), fixed("50"), SLIPPAGE, position("1", 1)).unwrap();
+    assert_eq!((short.quantity, short.cash_minor), (fixed("1"), 4_997));
+    // At this price the smallest part of a share is worth two cents.
+    let dear = sell(Size::Cash(5_001), "20000000", position("1", 1)).unwrap();
+    assert_eq!((dear.quantity, dear.cash_minor), (fixed("0.000002501"), 5_001));
 }
 
 #[test]
@@ -129,7 +147,10 @@ fn a_price_may_move_by_two_percent_and_no_more() {
 }
 
 #[test]
-fn a_queued_buy_reserves_two_percent_more() {
+fn a_queued_buy_reserves_two_percent_more_and_the_slippage() {
+    let reserve = |size, shown| super::reserve(size, shown, 0);
+    assert_eq!(super::reserve(shares("3"), fixed("190"), SLIPPAGE), Some(58_170));
+    assert_eq!(super::reserve(Size::Cash(50_075), fixed("190"), SLIPPAGE), Some(50_075));
     assert_eq!(reserve(shares("3"), fixed("190")), Some(58_140));
     assert_eq!(reserve(shares("0.000000001"), fixed("0.000000001")), Some(1));
     // Slightly more than 1.02 cents.

@@ -9,6 +9,9 @@ use wire::v1::Code;
 use super::ledger::{EntryKind, LedgerEntry, LockedAccount, Security, usd};
 use crate::{App, Error, Result, Tx};
 
+/// The first word of the cause of a fill; the id of its action follows.
+const FILL: &str = "action";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Order {
     pub(crate) account: PaperAccountId,
@@ -96,6 +99,11 @@ impl Order {
         }
     }
 
+    /// The cash that a buy reserves while it waits. None if it is not positive or too large.
+    pub(crate) fn cash_to_reserve(&self, app: &App, price: Fixed9) -> Option<i64> {
+        paper::reserve(self.size, price, app.trading.slippage_basis_points)
+    }
+
     /// Reserves cash for a buy that waits, and returns the amount.
     pub(crate) fn reserve(
         &self,
@@ -113,7 +121,7 @@ impl Order {
             return Ok(0);
         }
         let too_large = || Error::invalid("quantity", "quantity is too large");
-        let minor = paper::reserve(self.size, price).ok_or_else(too_large)?;
+        let minor = self.cash_to_reserve(app, price).ok_or_else(too_large)?;
         if minor > account.cash_minor {
             return Err(short_of_cash(minor, account.cash_minor));
         }
@@ -136,7 +144,7 @@ impl Order {
         }
         let entry = LedgerEntry {
             kind: if self.side == Side::Buy { EntryKind::Buy } else { EntryKind::Sell },
-            cause: format!("action {action}"),
+            cause: format!("{FILL} {action}"),
             security: Some(Security {
                 symbol: &self.symbol,
                 name: quote.name.as_deref(),
@@ -188,6 +196,13 @@ fn reservation(kind: EntryKind, action: ActionId, minor: i64) -> LedgerEntry<'st
 
 fn cause(kind: EntryKind, action: ActionId) -> String {
     format!("{} {action}", kind.as_str())
+}
+
+/// The action that an entry was booked for, from its cause. `None` for a dividend or a split.
+pub(super) fn action_of(cause: &str) -> Option<ActionId> {
+    let (word, id) = cause.split_once(' ')?;
+    let by_action = [FILL, EntryKind::Reserve.as_str(), EntryKind::Release.as_str()];
+    if by_action.contains(&word) { ActionId::parse(id).ok() } else { None }
 }
 
 fn conflict(code: Code, message: String) -> Error {

@@ -85,7 +85,8 @@ impl Model {
         let (held, cost) = self.position(symbol);
         let shares = match size {
             Size::Shares(quantity) => quantity.billionths(),
-            Size::Cash(cents) => i128::from(cents) * CENT / price,
+            Size::Cash(cents) if side == Side::Buy => i128::from(cents) * CENT / price,
+            Size::Cash(cents) => (i128::from(cents) * CENT + price - 1) / price,
         };
         let is_short = match size {
             Size::Shares(_) => shares > held,
@@ -107,7 +108,10 @@ impl Model {
                 if (held - sold) * price < CENT {
                     sold = held;
                 }
-                let got = i64::try_from(sold * price / CENT).unwrap();
+                let mut got = i64::try_from(sold * price / CENT).unwrap();
+                if let Size::Cash(cents) = size {
+                    got = got.min(cents);
+                }
                 if got == 0 && sold < held {
                     return Err(Refusal::Small);
                 }

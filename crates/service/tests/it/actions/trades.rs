@@ -16,7 +16,7 @@ async fn a_proposal_shows_price_cost_and_available_cash() {
     assert_eq!(details.primary_action_label, "Buy 3 AAPL");
     assert_eq!(details.estimated_cost_display.as_deref(), Some("$561.30"));
     assert_eq!(details.current_price_display.as_deref(), Some("$187.10"));
-    assert_eq!(details.price_change_display.as_deref(), Some("+$2.10 (+1.14 %)"));
+    assert_eq!(details.price_change_display.as_deref(), Some("+$2.10 (+1.14%)"));
     assert_eq!(details.security_name.as_deref(), Some("Apple Inc."));
     assert_eq!(details.account.available_amount_display.as_deref(), Some("$10,000.00"));
     assert_eq!(details.timing_disclosure, None);
