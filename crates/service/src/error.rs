@@ -26,6 +26,11 @@ pub enum Error {
     /// A limit is reached; `what` names the things that were counted.
     #[error("too many {what}; try again in {retry_after_seconds} seconds")]
     Limited { retry_after_seconds: i64, what: &'static str },
+    /// A key or an app made as many proposals in 24 hours as the person's policy allows.
+    #[error(
+        "the person allows {most} proposals in 24 hours; try again in {retry_after_seconds} seconds"
+    )]
+    ProposalLimit { most: i64, retry_after_seconds: i64 },
     /// A read exceeded its time limit.
     #[error(
         "this takes too long; ask for less, for example for fewer days or for one account, or try again later"

@@ -58,6 +58,10 @@ impl From<Error> for Refusal {
             Error::Conflict { code, .. } => Refusal::new(code, message),
             Error::Limited { retry_after_seconds, .. } => Refusal::new(Code::RateLimited, message)
                 .with_header("retry-after", retry_after_seconds.max(1).to_string()),
+            Error::ProposalLimit { retry_after_seconds, .. } => {
+                Refusal::new(Code::ProposalLimitReached, message)
+                    .with_header("retry-after", retry_after_seconds.max(1).to_string())
+            }
             Error::TooSlow => {
                 Refusal::new(Code::Unavailable, message).with_header("retry-after", "5")
             }

@@ -224,11 +224,10 @@ fn check_daily_limit(
     let recent = tx.all(MADE_SINCE, params![caller.user, &own[..], since, most], read)?;
     match recent.last() {
         Some(oldest) if recent.len() as i64 >= most => {
-            let seconds = (oldest + DAY_MICROSECONDS - now.as_microsecond()) / 1_000_000 + 1;
-            Err(Error::Limited {
-                retry_after_seconds: seconds.max(1),
-                what: "proposals in a day, by the person's policy",
-            })
+            // The time at which the oldest proposal that counts is a day old, rounded up.
+            let wait_microseconds = oldest + DAY_MICROSECONDS - now.as_microsecond();
+            let retry_after_seconds = (wait_microseconds + 999_999).div_euclid(1_000_000).max(1);
+            Err(Error::ProposalLimit { most, retry_after_seconds })
         }
         _ => Ok(()),
     }

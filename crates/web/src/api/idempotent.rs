@@ -83,6 +83,7 @@ fn domain_refusal(error: &Error, public_url: &str) -> Option<StoredResponse> {
         | Error::Forbidden(_)
         | Error::KeyRequired
         | Error::Limited { .. }
+        | Error::ProposalLimit { .. }
         | Error::TooSlow
         | Error::Unavailable(_)
         | Error::Internal(_) => None,

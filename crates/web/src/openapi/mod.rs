@@ -162,6 +162,7 @@ fn applies(code: Code, endpoint: &Endpoint) -> bool {
     let reads = endpoint.method == Verb::Get;
     // Endpoints that propose a paper trade.
     let trades = !reads && (endpoint.path == "/actions" || endpoint.path.ends_with("/trades"));
+    let proposes = trades || (!reads && endpoint.path == "/paper-trading/accounts");
     match code {
         Code::MethodNotAllowed => false,
         Code::ScoresNotReady => endpoint.path == "/scores",
@@ -174,6 +175,7 @@ fn applies(code: Code, endpoint: &Endpoint) -> bool {
                 )
         }
         Code::ApiKeyRequired => endpoint.scopes.contains(&Scope::WebhooksManage),
+        Code::ProposalLimitReached => proposes,
         Code::InsufficientFunds | Code::InsufficientShares | Code::UnknownSymbol => trades,
         Code::NotFound => {
             trades

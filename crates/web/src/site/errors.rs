@@ -57,7 +57,8 @@ impl From<Error> for PageError {
                 "This can't be done right now",
                 &sentence(&message),
             ),
-            Error::Limited { retry_after_seconds, .. } => PageError {
+            Error::Limited { retry_after_seconds, .. }
+            | Error::ProposalLimit { retry_after_seconds, .. } => PageError {
                 retry_after_seconds: Some(retry_after_seconds.max(1)),
                 ..PageError::new(
                     StatusCode::TOO_MANY_REQUESTS,

@@ -18,6 +18,7 @@ pub enum Code {
     InsufficientShares,
     UnknownSymbol,
     RateLimited,
+    ProposalLimitReached,
     Internal,
     Unavailable,
 }
@@ -30,7 +31,7 @@ struct Facts {
 }
 
 impl Code {
-    pub const ALL: [Code; 19] = [
+    pub const ALL: [Code; 20] = [
         Code::ValidationError,
         Code::Unauthenticated,
         Code::InsufficientScope,
@@ -48,6 +49,7 @@ impl Code {
         Code::InsufficientShares,
         Code::UnknownSymbol,
         Code::RateLimited,
+        Code::ProposalLimitReached,
         Code::Internal,
         Code::Unavailable,
     ];
@@ -81,7 +83,7 @@ impl Code {
 }
 
 /// In the order of the enum; a test checks that.
-const FACTS: [Facts; 19] = [
+const FACTS: [Facts; 20] = [
     Facts {
         status: 400,
         name: "VALIDATION_ERROR",
@@ -188,9 +190,18 @@ const FACTS: [Facts; 19] = [
     Facts {
         status: 429,
         name: "RATE_LIMITED",
-        meaning: "Too many requests in the window that `RateLimit-Policy` names, or more proposals in a day than the \
-                 person allows a key or an app.",
-        recovery: "Wait for the seconds in `Retry-After`. `RateLimit` on every answer tells how many are left.",
+        meaning: "The key or app sent more requests than `RateLimit-Policy` allows, or one address sent too many invalid \
+                 tokens.",
+        recovery: "Wait for the seconds in `Retry-After`. `RateLimit` on every authenticated response says how many \
+                 requests are left.",
+    },
+    Facts {
+        status: 429,
+        name: "PROPOSAL_LIMIT_REACHED",
+        meaning: "The key or app made as many proposals in 24 hours as the person allows. Other requests still work: \
+                 `RateLimit` counts requests, not proposals.",
+        recovery: "Wait for the seconds in `Retry-After`: then one more proposal is accepted. Withdrawn and decided \
+                 proposals count too. The person can raise the limit under Settings, Approvals.",
     },
     Facts {
         status: 500,

@@ -22,7 +22,7 @@ async fn propose(
 
 fn retry_after<T: std::fmt::Debug>(outcome: service::Result<T>) -> i64 {
     match outcome {
-        Err(Error::Limited { retry_after_seconds, .. }) => retry_after_seconds,
+        Err(Error::ProposalLimit { most: 3, retry_after_seconds }) => retry_after_seconds,
         other => panic!("not limited: {other:?}"),
     }
 }
@@ -37,7 +37,7 @@ async fn each_key_has_its_own_daily_limit_of_proposals() {
         propose(&fixture, &one.caller).await.unwrap();
         fixture.world.advance_seconds(100);
     }
-    assert_eq!(retry_after(propose(&fixture, &one.caller).await), 86_400 - 300 + 1);
+    assert_eq!(retry_after(propose(&fixture, &one.caller).await), 86_400 - 300);
     propose(&fixture, &two.caller).await.unwrap();
     for _ in 0..5 {
         propose(&fixture, &fixture.session).await.unwrap();
@@ -48,7 +48,13 @@ async fn each_key_has_its_own_daily_limit_of_proposals() {
     assert_eq!(retry_after(propose(&fixture, &one.caller).await), 1);
     fixture.world.clock.advance(Duration::from_micros(1));
     propose(&fixture, &one.caller).await.unwrap();
-    assert_eq!(retry_after(propose(&fixture, &one.caller).await), 101);
+    assert_eq!(retry_after(propose(&fixture, &one.caller).await), 100);
+    // The time is true: a second earlier the proposal is still refused.
+    fixture.world.advance_seconds(99);
+    assert_eq!(retry_after(propose(&fixture, &one.caller).await), 1);
+    fixture.world.advance_seconds(1);
+    fixture.world.market.set("VTI", "50", None);
+    propose(&fixture, &one.caller).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

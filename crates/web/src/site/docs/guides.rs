@@ -232,6 +232,10 @@ fn rate_limits(context: &GuideContext) -> Markup {
             (prose("The response is 429 `RATE_LIMITED` with the seconds to wait in `Retry-After`. Wait, then \
                     retry. Rejected requests don't count toward the limit."))
         }
+        p {
+            (prose("Proposals have a limit of their own, which the person sets. Its error is 429 \
+                    `PROPOSAL_LIMIT_REACHED`; the `RateLimit` headers don't count proposals."))
+        }
         p { a href="/docs/errors/rate-limited" { "How to handle a 429" } }
     };
     let plain = curl(&format!("{}/accounts", context.base));

@@ -332,10 +332,15 @@ async fn the_policy_limits_how_many_proposals_a_key_makes_per_day() {
     let refused = fixture.post(&fixture.trades_path(), buy).await;
     assert_eq!(
         refused.refusal(),
-        "429 RATE_LIMITED: too many proposals in a day, by the person's policy; try again in \
-         86401 seconds"
+        "429 PROPOSAL_LIMIT_REACHED: the person allows 2 proposals in 24 hours; try again in 86400 \
+         seconds"
     );
-    assert_eq!(refused.header("retry-after"), "86401");
+    assert_eq!(refused.header("retry-after"), "86400");
+    let page = refused.json()["error"]["type"].as_str().unwrap().to_owned();
+    assert!(page.ends_with("/docs/errors/proposal-limit-reached"), "{page}");
+    // The rate limit counts requests, and says that there are some left.
+    assert_eq!(refused.header("ratelimit"), "\"default\";r=96;t=60");
+    assert_eq!(fixture.get("/me").await.status, StatusCode::OK);
     let other = fixture.client_with_key(new_key()).await;
     let path = format!("/v1{}", fixture.trades_path());
     assert_eq!(
