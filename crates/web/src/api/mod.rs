@@ -57,6 +57,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     paper::OPEN,
     paper::HOLDINGS,
     paper::TRADES,
+    paper::ACTIVITY,
     paper::TRADE,
     actions::CREATE,
     actions::LIST,

@@ -3,7 +3,8 @@ use service::Result;
 use service::platform::cursors::Page;
 use service::trading::paper;
 use wire::v1::{
-    Action, PaperAccount, PaperAccounts, PaperHolding, PaperHoldings, PaperTrade, Scope,
+    Action, PaperAccount, PaperAccounts, PaperActivity, PaperHolding, PaperHoldings, PaperTrade,
+    Scope,
 };
 
 use super::bodies::{Body, Member};
@@ -86,21 +87,24 @@ async fn holdings(call: Call) -> Result<Answer> {
     Answer::data(&PaperHoldings { holdings: holdings.iter().map(PaperHolding::from).collect() })
 }
 
+const HISTORY_QUERY: &[Parameter] = &[
+    Parameter {
+        description: "The `cursor` of the previous page, unchanged. Valid for 24 hours.",
+        ..CURSOR
+    },
+    LIMIT,
+];
+
 pub(super) const TRADES: Endpoint = Endpoint {
     method: Verb::Get,
     path: "/paper-trading/accounts/{accountId}/trades",
     tag: "Paper trading",
-    summary: "List entries of a paper account",
-    description: "Trades, dividends, splits and the starting cash, newest first, in pages: while `has_more` is true, \
-                  send `cursor` back.",
+    summary: "List trades of a paper account",
+    description: "Buys and sells, newest first, in pages: while `has_more` is true, send `cursor` back. There are \
+        `trade_count` of them. The starting cash, dividends and splits are in \
+        `/paper-trading/accounts/{accountId}/activity`.",
     scopes: &[Scope::PaperRead],
-    query: &[
-        Parameter {
-            description: "The `cursor` of the previous page, unchanged. Valid for 24 hours.",
-            ..CURSOR
-        },
-        LIMIT,
-    ],
+    query: HISTORY_QUERY,
     path_parameters: &[ACCOUNT],
     body: None,
     answer: Shape { paging: Paging::Beside, ..Shape::of::<PaperTrade>("PaperTrade") },
@@ -108,11 +112,38 @@ pub(super) const TRADES: Endpoint = Endpoint {
 };
 
 async fn trades(call: Call) -> Result<Answer> {
-    let limit = call.query.whole(&LIMIT)? as usize;
-    let page = Page { cursor: call.query.text("cursor")?, limit };
+    let page = history_page(&call)?;
     let history = paper::list_trades(&call.app, &call.caller, account(&call)?, page).await?;
-    let rows: Vec<PaperTrade> = history.trades.iter().map(PaperTrade::from).collect();
+    let rows: Vec<PaperTrade> = history.rows.iter().map(PaperTrade::from).collect();
     Answer::history(&rows, history.next_cursor.as_deref())
+}
+
+pub(super) const ACTIVITY: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/paper-trading/accounts/{accountId}/activity",
+    tag: "Paper trading",
+    summary: "List activity of a paper account",
+    description: "Everything that changed cash or shares, newest first, in pages like the trades: the starting cash, \
+        trades, dividends, splits, and cash that was reserved for an order while it waited for the market to open. \
+        The amounts add up to `cash_balance`.",
+    scopes: &[Scope::PaperRead],
+    query: HISTORY_QUERY,
+    path_parameters: &[ACCOUNT],
+    body: None,
+    answer: Shape { paging: Paging::Beside, ..Shape::of::<PaperActivity>("PaperActivity") },
+    handle: |call| Box::pin(activity(call)),
+};
+
+async fn activity(call: Call) -> Result<Answer> {
+    let page = history_page(&call)?;
+    let history = paper::list_activity(&call.app, &call.caller, account(&call)?, page).await?;
+    let rows: Vec<PaperActivity> = history.rows.iter().map(PaperActivity::from).collect();
+    Answer::history(&rows, history.next_cursor.as_deref())
+}
+
+fn history_page(call: &Call) -> Result<Page<'_>> {
+    let limit = call.query.whole(&LIMIT)? as usize;
+    Ok(Page { cursor: call.query.text("cursor")?, limit })
 }
 
 const NEW_TRADE: &[Member] = &[SYMBOL, SIDE, QUANTITY, NOTIONAL, SKIP_APPROVAL];

@@ -67,6 +67,10 @@ const NUMBERS: &[(&str, &str, &str)] = &[
     ("PaperAccount", "total_gain_loss", "6.30"),
     ("PaperAccount", "total_gain_loss_percent", "0.01"),
     ("PaperAccount", "total_value", "100006.30"),
+    ("PaperActivity", "amount", "0.78"),
+    ("PaperActivity", "price", "0.26"),
+    ("PaperActivity", "quantity", "3"),
+    ("PaperActivity", "reserved_amount", "0.00"),
     ("PaperHolding", "cost_basis", "561.30"),
     ("PaperHolding", "institution_price", "189.2"),
     ("PaperHolding", "institution_value", "567.60"),
@@ -201,6 +205,9 @@ fn said(code: Code) -> (&'static str, Option<&'static str>) {
         }
         Code::UnknownSymbol => ("there is no price for AAPLX in this market", None),
         Code::RateLimited => ("too many requests; try again in 23 seconds", None),
+        Code::ProposalLimitReached => {
+            ("the person allows 100 proposals in 24 hours; try again in 5400 seconds", None)
+        }
         Code::Internal => ("something went wrong on our side; it was logged", None),
         Code::Unavailable => ("the service cannot reach its data right now", None),
     }

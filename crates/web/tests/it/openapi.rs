@@ -217,7 +217,7 @@ async fn responses_about_proposals_and_paper_accounts_match_the_document() {
             seen += 1;
         }
     }
-    assert_eq!(seen, 16);
+    assert_eq!(seen, 17);
 }
 
 #[tokio::test]
@@ -256,6 +256,33 @@ fn the_endpoint_limit_is_documented_where_it_applies() {
         }
     }
     assert_eq!(operations, ["post /webhooks/endpoints", "put /webhooks/endpoints/{endpoint_id}"]);
+}
+
+#[test]
+fn the_proposal_limit_is_documented_where_it_applies() {
+    let document = document();
+    let mut operations = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            if operation["responses"]["429"].to_string().contains("PROPOSAL_LIMIT_REACHED") {
+                operations.push(format!("{method} {path}"));
+            }
+        }
+    }
+    operations.sort_unstable();
+    assert_eq!(operations, ["post /actions", "post /paper-trading/accounts", POST_TRADE]);
+}
+
+#[test]
+fn members_of_a_trade_are_never_null() {
+    let trade = &document()["components"]["schemas"]["PaperTrade"];
+    for (name, schema) in trade["properties"].as_object().unwrap() {
+        assert!(!schema.to_string().contains("null"), "{name}: {schema}");
+    }
+    assert_eq!(
+        trade["required"].as_array().unwrap().len(),
+        trade["properties"].as_object().unwrap().len()
+    );
 }
 
 #[test]

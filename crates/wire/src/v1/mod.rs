@@ -31,7 +31,9 @@ pub use goal::{Goal, Goals};
 pub use income::{Income, IncomeBlock, IncomePart, IncomeWindow, Variability};
 pub use investment::{AccountTotal, Holding, HoldingGroup, Investments};
 pub use page::{ErrorBody, ErrorDetail, Meta, Pagination};
-pub use paper::{PaperAccount, PaperAccounts, PaperHolding, PaperHoldings, PaperTrade};
+pub use paper::{
+    PaperAccount, PaperAccounts, PaperActivity, PaperHolding, PaperHoldings, PaperTrade,
+};
 pub use profile::Profile;
 pub use recurring::{PriceChange, Recurring, Stream, StreamTotals};
 pub use scope::{Scope, Scopes, UnknownScope};

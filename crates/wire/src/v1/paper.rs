@@ -79,28 +79,64 @@ pub struct PaperHolding {
     pub as_of: Option<Moment>,
 }
 
-/// A booked entry: a trade, a dividend, a split, or the initial deposit.
+/// A trade: a buy or a sell.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct PaperTrade {
     #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a78")]
     pub id: String,
-    /// trade, dividend, split or deposit.
+    /// Always trade.
     #[schema(example = "trade")]
     pub r#type: &'static str,
-    /// buy, sell, dividend, split, reverse_split or deposit.
+    /// buy or sell.
     #[schema(example = "buy")]
     pub subtype: &'static str,
     #[schema(example = "Bought 3 AAPL")]
     pub name: String,
     #[schema(example = "AAPL")]
-    pub symbol: Option<String>,
+    pub symbol: String,
     pub date: Day,
     pub created_at: Moment,
     #[schema(example = json!(3))]
-    pub quantity: Option<Number>,
+    pub quantity: Number,
+    /// The price of one share.
     #[schema(example = json!(187.1))]
-    pub price: Option<Number>,
+    pub price: Number,
     /// The change in cash; negative if cash was paid.
     #[schema(example = json!(-561.30))]
     pub amount: Number,
+}
+
+/// A change of cash, reserved cash or shares of a paper account.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct PaperActivity {
+    #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a78")]
+    pub id: String,
+    /// trade, dividend, split, deposit or reservation.
+    #[schema(example = "dividend")]
+    pub r#type: &'static str,
+    /// buy, sell, dividend, split, deposit, reserve or release.
+    #[schema(example = "dividend")]
+    pub subtype: &'static str,
+    #[schema(example = "Dividend of AAPL")]
+    pub name: String,
+    /// Null for a deposit or a reservation.
+    #[schema(example = "AAPL")]
+    pub symbol: Option<String>,
+    pub date: Day,
+    pub created_at: Moment,
+    /// The shares traded, the shares that a dividend is paid for, or the shares held after a split; otherwise null.
+    #[schema(example = json!(3))]
+    pub quantity: Option<Number>,
+    /// The price or the dividend of one share; otherwise null.
+    #[schema(example = json!(0.26))]
+    pub price: Option<Number>,
+    /// The change in `cash_balance`; 0 for a reservation, because reserved cash is still cash.
+    #[schema(example = json!(0.78))]
+    pub amount: Number,
+    /// The change in reserved cash. The change in `buying_power` is `amount` minus `reserved_amount`.
+    #[schema(example = json!(0.00))]
+    pub reserved_amount: Number,
+    /// The action of a deposit, a trade or a reservation; otherwise null.
+    #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a71")]
+    pub action_id: Option<String>,
 }

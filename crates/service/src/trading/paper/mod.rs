@@ -13,7 +13,7 @@ pub use accounts::{ACCOUNTS_MAX, Account, Holding, get_account, list_accounts, l
 pub(crate) use chain::anchor_ledgers;
 pub use corporate::settle_once;
 pub(crate) use corporate::settle_splits;
-pub use history::{History, Trade, list_trades};
+pub use history::{Activity, HistoryPage, Trade, list_activity, list_trades};
 pub use ledger::EntryKind;
 pub(crate) use ledger::{open_account, usd};
 pub use verify::{LedgerReport, verify};

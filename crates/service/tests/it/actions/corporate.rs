@@ -1,7 +1,8 @@
 //! Splits and dividends: booked once for the shares held before the opening on the ex-date.
 
 use calc::paper::Side;
-use service::trading::paper::settle_once;
+use service::platform::cursors::Page;
+use service::trading::paper::{self, settle_once};
 use sources::market::{ActionTerms, CorporateAction};
 use testkit::{at, day};
 
@@ -34,6 +35,16 @@ async fn settle(fixture: &ActionsFixture) {
     fixture.verify_integrity().await;
 }
 
+/// The names of the activity, and the number of trades.
+async fn history(fixture: &ActionsFixture) -> (Vec<String>, usize) {
+    let (app, session, id) = (fixture.app(), &fixture.session, fixture.account);
+    let page = Page { cursor: None, limit: 100 };
+    let activity = paper::list_activity(app, session, id, page).await.unwrap();
+    let page = Page { cursor: None, limit: 100 };
+    let trades = paper::list_trades(app, session, id, page).await.unwrap();
+    (activity.rows.iter().map(paper::Activity::name).collect(), trades.rows.len())
+}
+
 async fn basis(fixture: &ActionsFixture) -> i64 {
     let held =
         service::trading::paper::list_holdings(fixture.app(), &fixture.session, fixture.account)
@@ -60,6 +71,9 @@ async fn a_split_doubles_the_shares_at_the_same_cost_when_the_market_opens() {
     settle(&fixture).await;
     assert_eq!(fixture.count_entries("split").await, 1);
     assert_eq!(fixture.cash_and_shares("VTI").await.1, "21");
+    let (activity, trades) = history(&fixture).await;
+    assert_eq!(activity, ["Split of VTI, now 21 shares", "Bought 10.5 VTI", "Starting cash"]);
+    assert_eq!(trades, 1);
 }
 
 #[tokio::test]
@@ -126,6 +140,9 @@ async fn a_dividend_is_paid_on_the_pay_date_for_shares_held_before_the_ex_date()
     settle(&fixture).await;
     assert_eq!(fixture.count_entries("dividend").await, 1);
     assert!(after_buy > 0);
+    let (activity, trades) = history(&fixture).await;
+    assert_eq!(activity[0], "Dividend of VTI");
+    assert_eq!((activity.len(), trades), (5, 3));
 }
 
 /// A server that was down on both days books the split late, and still pays for the shares held after it.

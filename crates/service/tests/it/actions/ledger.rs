@@ -7,7 +7,7 @@ use calc::paper::{Side, Size, moved_too_far};
 use db::params;
 use service::actions::{self, Action, NewAction, Status};
 use service::platform::cursors::Page;
-use service::trading::paper;
+use service::trading::paper::{self, EntryKind};
 use sources::market::calendar::{self, Hours};
 use sources::market::{ActionTerms, CorporateAction};
 
@@ -310,7 +310,7 @@ impl Simulation {
     }
 
     async fn check(&self, seed: u64) {
-        let (app, session, id) = (self.fixture.app(), &self.fixture.session, self.fixture.account);
+        let (app, session) = (self.fixture.app(), &self.fixture.session);
         let stored = stored(&self.fixture).await;
         assert_eq!(stored, self.model, "seed {seed}: {:#?}", self.log);
         let Model { deposited, cash, reserved, realised, dividends, .. } = stored;
@@ -318,17 +318,40 @@ impl Simulation {
         assert_eq!(cash + reserved, deposited + realised + dividends - stored.cost_of_all());
         let found = paper::verify(app, session).await.unwrap();
         assert_eq!(found.faults, [""; 0], "seed {seed}: {:#?}", self.log);
-        let (mut sum, mut cursor) = (0, None);
+        self.check_history(seed, &stored).await;
+    }
+
+    /// The activity adds up to the cash and the reserved cash, and the trades are its buys and sells.
+    async fn check_history(&self, seed: u64, stored: &Model) {
+        let (app, session, id) = (self.fixture.app(), &self.fixture.session, self.fixture.account);
+        let (mut activity, mut cursor) = (Vec::new(), None);
         loop {
             let page = Page { cursor: cursor.as_deref(), limit: 7 };
-            let history = paper::list_trades(app, session, id, page).await.unwrap();
-            sum += history.trades.iter().map(|it| it.amount_minor).sum::<i64>();
+            let history = paper::list_activity(app, session, id, page).await.unwrap();
+            activity.extend(history.rows);
             cursor = history.next_cursor;
             if cursor.is_none() {
                 break;
             }
         }
-        assert_eq!(sum, cash + reserved, "seed {seed}: the trades do not add up to the cash");
+        let cash: i64 = activity.iter().map(|it| it.amount_minor).sum();
+        let reserved: i64 = activity.iter().map(|it| it.reserved_minor).sum();
+        assert_eq!((cash - reserved, reserved), (stored.cash, stored.reserved), "seed {seed}");
+        let (mut trades, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = Page { cursor: cursor.as_deref(), limit: 3 };
+            let history = paper::list_trades(app, session, id, page).await.unwrap();
+            trades.extend(history.rows.into_iter().map(|it| it.id));
+            cursor = history.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        let is_trade = |it: &&paper::Activity| matches!(it.kind, EntryKind::Buy | EntryKind::Sell);
+        let expected: Vec<_> = activity.iter().filter(is_trade).map(|it| it.id).collect();
+        assert_eq!(trades, expected, "seed {seed}");
+        let account = paper::get_account(app, session, id).await.unwrap();
+        assert_eq!(account.trade_count, trades.len() as i64, "seed {seed}");
     }
 }
 

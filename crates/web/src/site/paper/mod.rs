@@ -1,4 +1,4 @@
-//! The paper trading pages: accounts with simulated money, their holdings and trade history.
+//! The paper trading pages: accounts with simulated money, their holdings and activity.
 
 mod order;
 
@@ -8,7 +8,7 @@ use axum::routing::{get, post};
 use base::{Money, PaperAccountId, Percent};
 use maud::{Markup, html};
 use service::platform::cursors::Page;
-use service::trading::paper::{self, Account, Holding, Trade};
+use service::trading::paper::{self, Account, Activity, Holding};
 
 use super::app_page::{AppPage, NavItem};
 use super::errors::{PageError, PageResult};
@@ -18,7 +18,7 @@ use super::person::Person;
 use super::urls;
 use crate::WebState;
 
-const HISTORY_PAGE: usize = 50;
+const ACTIVITY_PAGE: usize = 50;
 
 pub(super) fn router() -> Router<WebState> {
     Router::new()
@@ -99,19 +99,19 @@ async fn one_with(
     wrong: &FormError,
 ) -> PageResult {
     let account = paper::get_account(person.app(), &person.caller, id).await?;
-    let page = Page { cursor, limit: HISTORY_PAGE };
-    let history = paper::list_trades(person.app(), &person.caller, id, page).await?;
+    let page = Page { cursor, limit: ACTIVITY_PAGE };
+    let history = paper::list_activity(person.app(), &person.caller, id, page).await?;
     let view = person.view;
     let main = html! {
         div.heading { h1 { (account.name) } span.badge { "Simulated" } }
         (tiles(view, &account))
         (holdings(view, &account))
         (order::form(person, &account, typed, wrong))
-        section.card aria-labelledby="history" {
-            h2 id="history" { "History" }
-            ul.rows { @for trade in &history.trades { (booked(person, trade)) } }
+        section.card aria-labelledby="activity" {
+            h2 id="activity" { "Activity" }
+            ul.rows { @for it in &history.rows { (activity(person, it)) } }
             @if let Some(cursor) = &history.next_cursor {
-                nav.pages aria-label="History pages" {
+                nav.pages aria-label="Activity pages" {
                     span {}
                     a href={ "/paper/" (id) "?cursor=" (cursor) } { "Older" }
                 }
@@ -201,21 +201,25 @@ fn holding(view: View, it: &Holding) -> Markup {
     }
 }
 
-fn booked(person: &Person, trade: &Trade) -> Markup {
+fn activity(person: &Person, it: &Activity) -> Markup {
     let view = person.view;
     html! {
         li {
             span.what {
-                (trade.name())
+                (it.name())
                 span.soft {
-                    (time_ago(trade.at, person.app().clock.now()))
-                    @if let Some(price) = trade.price { ", at " (price.pretty_dollars()) }
-                    @if trade.realised_minor != 0 {
-                        ", realized " (view.signed(dollars(trade.realised_minor)))
+                    (time_ago(it.at, person.app().clock.now()))
+                    @if let Some(price) = it.price { ", at " (price.pretty_dollars()) }
+                    @if it.realised_minor != 0 {
+                        ", realized " (view.signed(dollars(it.realised_minor)))
                     }
                 }
             }
-            (view.signed(dollars(trade.amount_minor)))
+            @if it.is_reservation() {
+                span.soft { (view.money(dollars(it.reserved_minor.abs()))) }
+            } @else {
+                (view.signed(dollars(it.amount_minor)))
+            }
         }
     }
 }

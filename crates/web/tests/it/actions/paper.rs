@@ -3,6 +3,7 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 use service::access::keys::NewKey;
+use service::actions;
 use testkit::new_key;
 
 use super::{TradingFixture, members, sorted, text};
@@ -99,10 +100,7 @@ async fn trades_are_paged_with_the_cursor_beside_the_data() {
         cursor = format!("&cursor={}", text(&page, "cursor"));
     }
     let names: Vec<&str> = seen.iter().map(|it| text(it, "name")).collect();
-    assert_eq!(
-        names,
-        ["Bought 4 VTI", "Bought 3 VTI", "Bought 2 VTI", "Bought 1 VTI", "Starting cash"]
-    );
+    assert_eq!(names, ["Bought 4 VTI", "Bought 3 VTI", "Bought 2 VTI", "Bought 1 VTI"]);
     let expected = "id type subtype name symbol date created_at quantity price amount";
     seen.iter().for_each(|it| assert_eq!(members(it), sorted(expected)));
     let newest = &seen[0];
@@ -114,13 +112,93 @@ async fn trades_are_paged_with_the_cursor_beside_the_data() {
             "quantity": 4, "price": 50, "amount": -200.0,
         })
     );
-    assert_eq!(seen[4]["symbol"], Value::Null, "unknown is null, never absent");
+    let accounts = fixture.get("/paper-trading/accounts").await.data();
+    assert_eq!(accounts["accounts"][0]["trade_count"], seen.len());
+}
+
+#[tokio::test]
+async fn activity_lists_everything_that_changed_cash_or_shares() {
+    let fixture = TradingFixture::new().await;
+    fixture.trade(r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#).await;
+    let sold = fixture.trade(r#"{"symbol": "AAPL", "side": "sell", "notional": 50}"#).await;
+    // Ten hours later the market is closed, and a day later it is open again.
+    fixture.world.advance_seconds(10 * 3_600);
+    fixture.trade(r#"{"symbol": "VTI", "side": "buy", "quantity": 2}"#).await;
+    fixture.world.advance_seconds(14 * 3_600);
+    fixture.world.market.set("VTI", "50", None);
+    actions::execute_once(&fixture.world.app).await.unwrap();
+    let path = format!("/paper-trading/accounts/{}/activity", fixture.account);
+    let page = fixture.get(&path).await.json();
+    assert_eq!(members(&page), ["count", "cursor", "data", "has_more", "meta"]);
+    let rows = page["data"].as_array().unwrap();
+    let shown: Vec<String> = rows
+        .iter()
+        .map(|it| {
+            let (kind, name) = (text(it, "subtype"), text(it, "name"));
+            format!(
+                "{} {kind}: {name}: {} {}",
+                text(it, "type"),
+                it["amount"],
+                it["reserved_amount"]
+            )
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "trade buy: Bought 2 VTI: -100.0 0.0",
+            "reservation release: Reserved cash released: 0.0 -102.0",
+            "reservation reserve: Cash reserved for a waiting order: 0.0 102.0",
+            "trade sell: Sold 0.267236772 AAPL: 50.0 0.0",
+            "trade buy: Bought 3 AAPL: -561.3 0.0",
+            "deposit deposit: Starting cash: 100000.0 0.0",
+        ]
+    );
+    let expected = "id type subtype name symbol date created_at quantity price amount reserved_amount action_id";
+    rows.iter().for_each(|it| assert_eq!(members(it), sorted(expected)));
+    assert_eq!(rows[3]["action_id"], sold["action_id"]);
+    assert_eq!(rows[0]["action_id"], rows[1]["action_id"]);
+    for name in ["symbol", "quantity", "price"] {
+        assert_eq!(rows[5][name], Value::Null, "unknown is null, never absent: {name}");
+    }
+    let trades = fixture.get(&fixture.trades_path()).await.json();
+    let named: Vec<&str> =
+        trades["data"].as_array().unwrap().iter().map(|it| text(it, "name")).collect();
+    assert_eq!(named, ["Bought 2 VTI", "Sold 0.267236772 AAPL", "Bought 3 AAPL"]);
+    let cursor = fixture.get(&format!("{path}?limit=1")).await.json()["cursor"].clone();
+    let crossed = format!("{}?cursor={}", fixture.trades_path(), cursor.as_str().unwrap());
+    assert!(fixture.get(&crossed).await.refusal().starts_with("400 VALIDATION_ERROR cursor"));
+}
+
+#[tokio::test]
+async fn a_sale_for_cash_brings_exactly_that_or_the_proposal_says_why_not() {
+    let fixture = TradingFixture::new().await;
+    fixture.trade(r#"{"symbol": "AAPL", "side": "buy", "quantity": 1}"#).await;
+    let sale = r#"{"symbol": "AAPL", "side": "sell", "notional": 50}"#;
+    let exact = fixture.propose(sale).await;
+    let details = &exact["details_v1"];
+    assert_eq!(details["estimated_cost_display"], "$50.00");
+    let terms = text(details, "bottom_markdown");
+    assert!(terms.contains("It brings exactly $50.00."), "{terms}");
+    fixture.approve(&exact).await;
+    let trades = fixture.get(&fixture.trades_path()).await.json();
+    assert_eq!(trades["data"][0]["amount"], 50.0);
+    // 0.732763228 shares are worth $137.09999..., which is shown as $137.10.
+    let all = fixture.propose(r#"{"symbol": "AAPL", "side": "sell", "notional": 137.10}"#).await;
+    let details = &all["details_v1"];
+    assert_eq!(details["estimated_cost_display"], "$137.09");
+    let terms = text(details, "bottom_markdown");
+    let why =
+        "All your shares bring $137.09 after slippage and rounding, which is less than $137.10";
+    assert!(terms.contains(why), "{terms}");
 }
 
 #[tokio::test]
 async fn a_trades_cursor_is_valid_for_one_account_and_one_day() {
     let fixture = TradingFixture::new().await;
-    fixture.trade(r#"{"symbol": "VTI", "side": "buy", "quantity": 1}"#).await;
+    for _ in 0..2 {
+        fixture.trade(r#"{"symbol": "VTI", "side": "buy", "quantity": 1}"#).await;
+    }
     let page = fixture.get(&format!("{}?limit=1", fixture.trades_path())).await;
     let cursor = text(&page.json(), "cursor").to_owned();
     let tag = page.header("etag").to_owned();
@@ -240,6 +318,7 @@ async fn unknown_foreign_and_inaccessible_accounts_get_the_same_error() {
         let base = format!("/v1/paper-trading/accounts/{account}");
         assert_eq!(client.get(&format!("{base}/holdings")).await.refusal(), expected);
         assert_eq!(client.get(&format!("{base}/trades")).await.refusal(), expected);
+        assert_eq!(client.get(&format!("{base}/activity")).await.refusal(), expected);
         let traded = client.send(http::Method::POST, &format!("{base}/trades"), buy).await;
         assert_eq!(traded.refusal(), expected);
     }
