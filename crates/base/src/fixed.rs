@@ -37,6 +37,14 @@ impl Fixed9 {
         }
     }
 
+    /// Parses a JSON number in any form that JSON allows, exponents included.
+    pub fn parse_json(text: &str) -> Result<Fixed9, DecimalError> {
+        match parse_json_scaled(text, 9)? {
+            value if value.abs() < Self::BOUND => Ok(Fixed9(value)),
+            _ => Err(DecimalError::TooLong),
+        }
+    }
+
     /// The value of this quantity at a price, in minor units of a currency with `decimals`, rounded half to even. None
     /// if it does not fit into 64 bits.
     pub fn times_price(self, price: Fixed9, decimals: u32) -> Option<i64> {
@@ -176,10 +184,111 @@ pub fn parse_scaled(text: &str, decimals: u32) -> Result<i128, DecimalError> {
     Ok(if negative { -value } else { value })
 }
 
+/// More exponent than this is out of range for every number that fits into a request.
+const EXPONENT_MAX: i64 = 1_000_000_000_000;
+
+/// Parses a JSON number, with or without an exponent, into an integer number of `10^-decimals`. The work depends on the
+/// length of the text, never on the size of the exponent. Numbers that are not exact are refused.
+pub fn parse_json_scaled(text: &str, decimals: u32) -> Result<i128, DecimalError> {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, parse_exponent(exponent)?),
+        None => (text, 0),
+    };
+    let (negative, unsigned) = match mantissa.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, mantissa),
+    };
+    let (whole, fraction) = match unsigned.split_once('.') {
+        Some((_, "")) => return Err(DecimalError::Malformed),
+        Some(parts) => parts,
+        None => (unsigned, ""),
+    };
+    let all_digits = |part: &str| part.bytes().all(|it| it.is_ascii_digit());
+    let has_leading_zero = whole.len() > 1 && whole.starts_with('0');
+    if whole.is_empty() || has_leading_zero || !all_digits(whole) || !all_digits(fraction) {
+        return Err(DecimalError::Malformed);
+    }
+    let digits = format!("{whole}{fraction}");
+    let without_end = digits.trim_end_matches('0');
+    let significant = without_end.trim_start_matches('0');
+    if significant.is_empty() {
+        return Ok(0);
+    }
+    // The number is `significant * 10^power` units of `10^-decimals`.
+    let trailing = (digits.len() - without_end.len()) as i64;
+    let power = exponent - fraction.len() as i64 + trailing + i64::from(decimals);
+    if power < 0 {
+        return Err(DecimalError::TooPrecise);
+    }
+    // 10^38 fits into 128 bits.
+    if significant.len() as i64 + power > 38 {
+        return Err(DecimalError::TooLong);
+    }
+    let value: i128 = significant.parse().map_err(|_| DecimalError::TooLong)?;
+    let value = value.checked_mul(10_i128.pow(power as u32)).ok_or(DecimalError::TooLong)?;
+    Ok(if negative { -value } else { value })
+}
+
+/// The exponent of a JSON number. One with very many digits is cut off at a bound that no number in a request offsets.
+fn parse_exponent(text: &str) -> Result<i64, DecimalError> {
+    let (negative, digits) = match text.as_bytes().first() {
+        Some(b'-') => (true, &text[1..]),
+        Some(b'+') => (false, &text[1..]),
+        _ => (false, text),
+    };
+    if digits.is_empty() || !digits.bytes().all(|it| it.is_ascii_digit()) {
+        return Err(DecimalError::Malformed);
+    }
+    let digits = digits.trim_start_matches('0');
+    let size = match digits.len() {
+        0 => 0,
+        1..=12 => digits.parse().map_err(|_| DecimalError::Malformed)?,
+        _ => EXPONENT_MAX,
+    };
+    Ok(if negative { -size } else { size })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn json_numbers_are_read_in_every_form_that_json_allows() {
+        let read = |text: &str| Fixed9::parse_json(text).map(|it| it.to_string());
+        for (text, value) in [
+            ("1e-05", "0.00001"),
+            ("1E2", "100"),
+            ("1.50e+1", "15"),
+            ("-0", "0"),
+            ("-0.0e5", "0"),
+            ("0e999999999999999999999", "0"),
+            ("-2.5E-9000e", "malformed"),
+            ("12300e-2", "123"),
+            ("0.000000000001e3", "0.000000001"),
+            ("1e18", "1000000000000000000"),
+            ("1e0000000000000000000002", "100"),
+        ] {
+            let expected = match value {
+                "malformed" => Err(DecimalError::Malformed),
+                value => Ok(value.to_owned()),
+            };
+            assert_eq!(read(text), expected, "{text}");
+        }
+        for text in ["1e-10", "1e-999999999", "1e-99999999999999999999", "15e-10"] {
+            assert_eq!(read(text), Err(DecimalError::TooPrecise), "{text}");
+        }
+        for text in ["1e19", "1e999999999", "1e99999999999999999999", "1e38"] {
+            assert_eq!(read(text), Err(DecimalError::TooLong), "{text}");
+        }
+        for text in ["", "-", "+1", "01", "1.", ".5", "1e", "1e+", "1e1.5", "1e1e1", "0x1", "\"1\""]
+        {
+            assert_eq!(read(text), Err(DecimalError::Malformed), "{text}");
+        }
+        // A long mantissa is balanced by its exponent.
+        let long = format!("0.{}1e100001", "0".repeat(100_000));
+        assert_eq!(read(&long), Ok("1".to_owned()));
+    }
 
     #[test]
     fn quantities_print_without_trailing_zeros() {
@@ -224,6 +333,29 @@ mod tests {
         fn text_and_value_are_inverse(value in -Fixed9::BOUND + 1..Fixed9::BOUND) {
             let number = Fixed9(value);
             prop_assert_eq!(Fixed9::parse(&number.to_string()), Ok(number));
+        }
+
+        /// Every way to write a number: the point moved by any number of places, zeros around it, either case of `e`.
+        #[test]
+        fn every_way_to_write_a_json_number_is_the_same_number(
+            value in -Fixed9::BOUND + 1..Fixed9::BOUND,
+            places in 0_usize..60,
+            zeros in 0_usize..5,
+            (upper, plus) in (any::<bool>(), any::<bool>()),
+        ) {
+            // The digits of the value in billionths, with the decimal point `places` digits before their end.
+            let digits = format!("{:0>width$}", value.unsigned_abs(), width = places + 1);
+            let (whole, fraction) = digits.split_at(digits.len() - places);
+            let exponent = places as i64 - 9;
+            let sign = if value < 0 { "-" } else { "" };
+            let fraction = format!("{fraction}{}", "0".repeat(zeros));
+            let point = if fraction.is_empty() { "" } else { "." };
+            let e = if upper { 'E' } else { 'e' };
+            let plus = if plus && exponent >= 0 { "+" } else { "" };
+            let text = format!("{sign}{whole}{point}{fraction}{e}{plus}{exponent}");
+            prop_assert_eq!(Fixed9::parse_json(&text), Ok(Fixed9(value)), "{}", text);
+            let plain = Fixed9(value).to_string();
+            prop_assert_eq!(Fixed9::parse_json(&plain), Ok(Fixed9(value)));
         }
 
         #[test]

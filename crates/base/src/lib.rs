@@ -16,7 +16,9 @@ mod words;
 
 pub use address_group::AddressGroup;
 pub use entropy::Entropy;
-pub use fixed::{DecimalError, Fixed9, Percent, divide_half_even, parse_scaled, write_scaled};
+pub use fixed::{
+    DecimalError, Fixed9, Percent, divide_half_even, parse_json_scaled, parse_scaled, write_scaled,
+};
 pub use id::{
     AccountId, ActionId, AttemptId, BenefitId, ClientId, ConnectionId, EndpointId, EventId, FileId,
     GoalId, GrantId, HoldingId, ImportId, InvitationId, KeyId, PairId, PaperAccountId,

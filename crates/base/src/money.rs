@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::fixed::{DecimalError, parse_scaled, write_scaled};
+use crate::fixed::{DecimalError, parse_json_scaled, parse_scaled, write_scaled};
 
 /// An active ISO 4217 code, so that its number of decimals is known.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -100,8 +100,20 @@ impl Money {
     /// Parses an amount such as `12`, `12.3` or `-12.34`. More decimals than the currency has are refused rather than
     /// rounded.
     pub fn parse(text: &str, currency: Currency) -> Result<Money, MoneyError> {
+        Money::from_scaled(parse_scaled(text, currency.decimals()), currency)
+    }
+
+    /// Parses a JSON number in any form that JSON allows, exponents included.
+    pub fn parse_json(text: &str, currency: Currency) -> Result<Money, MoneyError> {
+        Money::from_scaled(parse_json_scaled(text, currency.decimals()), currency)
+    }
+
+    fn from_scaled(
+        scaled: Result<i128, DecimalError>,
+        currency: Currency,
+    ) -> Result<Money, MoneyError> {
         let decimals = currency.decimals();
-        match parse_scaled(text, decimals) {
+        match scaled {
             Ok(value) => {
                 let minor = i64::try_from(value).map_err(|_| MoneyError::OutOfRange)?;
                 Ok(Money { minor, currency })

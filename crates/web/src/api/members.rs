@@ -1,6 +1,6 @@
 //! Members of a JSON body: each endpoint names the known ones, and numbers are parsed from their text, not as floats.
 
-use base::{Currency, Date, DecimalError, Fixed9, Id, Kind, Money, MoneyError};
+use base::{Currency, Date, DecimalError, Fixed9, Id, Kind, Money, MoneyError, parse_json_scaled};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use service::{Error, Result};
@@ -8,8 +8,8 @@ use service::{Error, Result};
 use super::Member;
 use crate::query::unknown;
 
-/// The most digits of a whole number.
-const WHOLE_DIGITS_MAX: usize = 18;
+/// Whole numbers are less than this.
+const WHOLE_BOUND: i128 = 10_i128.pow(18);
 
 /// The members of an object: names are checked, values are still JSON text.
 #[derive(Debug)]
@@ -79,11 +79,11 @@ impl Members {
         self.read(name, "be true or false", |raw| serde_json::from_str(raw).ok())
     }
 
-    /// A whole number without a sign.
+    /// A whole number that is not negative, in any form that JSON allows.
     pub fn whole(&self, name: &str) -> Result<Option<i64>> {
         self.read(name, "be a whole number", |raw| {
-            let digits = raw.len() <= WHOLE_DIGITS_MAX && raw.bytes().all(|it| it.is_ascii_digit());
-            if digits { raw.parse().ok() } else { None }
+            let number = parse_json_scaled(raw, 0).ok()?;
+            (0..WHOLE_BOUND).contains(&number).then_some(number as i64)
         })
     }
 
@@ -131,11 +131,11 @@ impl Members {
         })
     }
 
-    /// A quantity or price, exactly as written; at most nine decimals.
+    /// A quantity or price, exactly as written, in any form that JSON allows; at most nine decimals.
     pub fn quantity(&self, name: &str) -> Result<Option<Fixed9>> {
         let Some(raw) = self.raw(name) else { return Ok(None) };
-        Fixed9::parse(raw).map(Some).map_err(|error| match error {
-            DecimalError::Malformed => self.refuse(name, "must be a plain number such as 1.5"),
+        Fixed9::parse_json(raw).map(Some).map_err(|error| match error {
+            DecimalError::Malformed => self.refuse(name, "must be a number such as 1.5"),
             DecimalError::TooPrecise => self.refuse(name, "must have at most 9 decimals"),
             DecimalError::TooLong => self.refuse(name, "has too many digits"),
         })
@@ -144,7 +144,7 @@ impl Members {
     /// An amount, exactly as written; never more decimals than its currency has.
     pub fn money(&self, name: &str, currency: Currency) -> Result<Option<Money>> {
         let Some(raw) = self.raw(name) else { return Ok(None) };
-        self.amount(name, raw, currency).map(Some)
+        self.amount(name, Money::parse_json(raw, currency)).map(Some)
     }
 
     /// An amount in quotes.
@@ -152,11 +152,11 @@ impl Members {
         let requirement = "be text with a number in it, such as \"100000.00\"";
         let text: Option<String> =
             self.read(name, requirement, |raw| serde_json::from_str(raw).ok())?;
-        text.map(|it| self.amount(name, &it, currency)).transpose()
+        text.map(|it| self.amount(name, Money::parse(&it, currency))).transpose()
     }
 
-    fn amount(&self, name: &str, text: &str, currency: Currency) -> Result<Money> {
-        Money::parse(text, currency).map_err(|error| match error {
+    fn amount(&self, name: &str, parsed: Result<Money, MoneyError>) -> Result<Money> {
+        parsed.map_err(|error| match error {
             MoneyError::OutOfRange => self.refuse(name, "is too large"),
             other => self.refuse(name, &other.to_string()),
         })
@@ -268,6 +268,10 @@ mod tests {
             r#"Some("A \"b\"") Some(0.000000001) Some(0.30 USD) Some(false)"#,
         );
         check(br#"{"name": null, "quantity": null}"#, "None None None None");
+        check(
+            br#"{"amount": -1.250e1, "quantity": 1e-05}"#,
+            "None Some(0.00001) Some(-12.50 USD) None",
+        );
         // A float would turn it into 561.299999...
         check(
             br#"{"amount": 561.30, "quantity": 9007199254740993}"#,
@@ -283,8 +287,10 @@ mod tests {
         check(br#"{"name": 5}"#, "error: name must be text");
         check(br#"{"name": ["a"]}"#, "error: name must be text");
         check(br#"{"skip_approval": "true"}"#, "error: skip_approval must be true or false");
-        check(br#"{"quantity": "5"}"#, "error: quantity must be a plain number such as 1.5");
-        check(br#"{"quantity": 1e3}"#, "error: quantity must be a plain number such as 1.5");
+        check(br#"{"quantity": "5"}"#, "error: quantity must be a number such as 1.5");
+        check(br#"{"quantity": 1e-10}"#, "error: quantity must have at most 9 decimals");
+        check(br#"{"quantity": 1e999999999}"#, "error: quantity has too many digits");
+        check(br#"{"amount": 1e999999999}"#, "error: amount is too large");
         check(br#"{"quantity": 0.0000000001}"#, "error: quantity must have at most 9 decimals");
         let long = format!("{{\"quantity\": {}}}", "9".repeat(5_000));
         check(long.as_bytes(), "error: quantity has too many digits");

@@ -255,7 +255,7 @@ async fn an_invalid_payload_is_refused_with_the_full_path_of_the_member() {
             buy,
             trade(r#""symbol": "AAPL", "quantity": "5""#),
             "quantity",
-            "must be a plain number such as 1.5",
+            "must be a number such as 1.5",
         ),
         (buy, json!({ "symbol": "AAPL" }), "account_id", "is missing"),
         (
