@@ -6,7 +6,7 @@ use service::platform::audit::{self, AuditEntry, Verdict};
 use service::trading::paper;
 use service::{App, Caller};
 
-use super::{named_or_only_person, print, print_json};
+use super::{instant, named_or_only_person, print, print_json};
 use crate::cli;
 use crate::config::Config;
 use crate::open::{self, IfMissing};
@@ -55,7 +55,7 @@ async fn verify(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()>
             print_json(&json!({
                 "sound": true,
                 "entries": entries,
-                "anchored_at": anchored_at.to_string(),
+                "anchored_at": instant(anchored_at),
                 "unanchored_entries": unanchored,
                 "paper_ledgers": ledger,
             }))

@@ -13,7 +13,7 @@ use service::ingest::connections::{
 };
 use service::{App, Caller};
 
-use super::{named_or_only_person, print, print_json, read_line, sync};
+use super::{instant, named_or_only_person, print, print_json, read_line, sync};
 use crate::cli;
 use crate::config::Config;
 use crate::open::{self, IfMissing};
@@ -266,7 +266,7 @@ fn text_of(it: &Connection) -> String {
 }
 
 fn json_of(it: &Connection) -> serde_json::Value {
-    let text = |at: Option<base::Timestamp>| at.map(|it| it.to_string());
+    let text = |at: Option<base::Timestamp>| at.map(instant);
     let accounts: Vec<_> = it
         .accounts
         .iter()

@@ -16,6 +16,7 @@ use service::ingest::imports::files::{
     DateOrder, Destination, DestinationChoice, FileContents, FileError, FileQuestion, ParseOptions,
     Preview,
 };
+use service::ledger::accounts::{self, Account};
 use service::{App, Caller};
 
 use super::{named_or_only_person, print};
@@ -30,11 +31,15 @@ const REJECTED_SHOWN: usize = 100;
 
 /// Exit code when some rows were skipped.
 #[derive(Debug, thiserror::Error)]
-#[error("{} skipped; the others are imported", match .0 {
-    1 => "1 row could not be read and was".to_owned(),
-    count => format!("{count} rows could not be read and were"),
-})]
-pub(crate) struct SkippedRows(usize);
+#[error("{}{}", match .count {
+    1 => "1 row could not be read and was skipped".to_owned(),
+    count => format!("{count} rows could not be read and were skipped"),
+}, if *.imported { "; the others are imported" } else { "" })]
+pub(crate) struct SkippedRows {
+    count: usize,
+    /// Whether the other rows were imported, and not only previewed.
+    imported: bool,
+}
 
 /// Previews files without a server or database.
 pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
@@ -64,13 +69,14 @@ pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
         };
         print(&said)?;
     }
-    outcome(unread, left_out)
+    outcome(unread, left_out, false)
 }
 
-fn outcome(unread: usize, left_out: usize) -> Result<()> {
+/// The result of all files: a file that could not be read counts more than skipped rows.
+fn outcome(unread: usize, left_out: usize, imported: bool) -> Result<()> {
     match (unread, left_out) {
         (0, 0) => Ok(()),
-        (0, rows) => Err(SkippedRows(rows).into()),
+        (0, count) => Err(SkippedRows { count, imported }.into()),
         (1, _) => bail!("1 file could not be read"),
         (count, _) => bail!("{count} files could not be read"),
     }
@@ -256,38 +262,32 @@ pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
             }
         }
     }
-    outcome(unread, left_out)
+    outcome(unread, left_out, true)
 }
 
-/// The account that an account of the file was imported into.
+/// An account that the file was imported into.
 struct ImportedInto {
-    name: String,
-    /// None for a new account.
-    id: Option<AccountId>,
+    account: Account,
+    is_new: bool,
 }
 
 impl ImportedInto {
-    fn of(account: &AccountPreview) -> Option<ImportedInto> {
-        match account.destination {
-            Destination::New => Some(ImportedInto { name: account.name.clone(), id: None }),
-            Destination::Existing(id) => {
-                let known = account.candidates.iter().find(|it| it.0 == id);
-                let name = known.map_or(&account.name, |it| &it.1).clone();
-                Some(ImportedInto { name, id: Some(id) })
-            }
-            Destination::Skip | Destination::Unknown => None,
-        }
-    }
-
     fn text(&self) -> String {
-        match self.id {
-            Some(id) => format!("  into {} ({id})\n", self.name),
-            None => format!("  into a new account, {}\n", self.name),
+        let Account { id, name, .. } = &self.account;
+        match self.is_new {
+            true => format!("  into a new account, {name} ({id})\n"),
+            false => format!("  into {name} ({id})\n"),
         }
     }
 
     fn json(&self) -> serde_json::Value {
-        json!({ "name": self.name, "account_id": self.id.map(|it| it.to_string()) })
+        let Account { id, name, kind, .. } = &self.account;
+        json!({
+            "account_id": id.to_string(),
+            "name": name,
+            "type": kind.as_str(),
+            "created": self.is_new,
+        })
     }
 }
 
@@ -356,8 +356,22 @@ async fn answer_and_commit(
     if !look.is_ready() {
         bail!("the file does not name an account; choose one with --account, or use --account new");
     }
-    let destinations = look.accounts.iter().filter_map(ImportedInto::of).collect();
-    Ok((commit_with_progress(app, caller, id).await?, destinations))
+    // An account was created if the preview knew no account to import into.
+    let known: Vec<AccountId> = look.accounts.iter().filter_map(existing).collect();
+    let committed = commit_with_progress(app, caller, id).await?;
+    let mut destinations = Vec::with_capacity(committed.accounts.len());
+    for id in &committed.accounts {
+        let account = accounts::get(app, caller, *id).await?;
+        destinations.push(ImportedInto { account, is_new: !known.contains(id) });
+    }
+    Ok((committed, destinations))
+}
+
+fn existing(account: &AccountPreview) -> Option<AccountId> {
+    match account.destination {
+        Destination::Existing(id) => Some(id),
+        Destination::New | Destination::Skip | Destination::Unknown => None,
+    }
 }
 
 fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {

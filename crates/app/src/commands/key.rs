@@ -6,7 +6,7 @@ use serde_json::json;
 use service::access::keys::{self, ApiKey, NewKey};
 use service::{App, Caller, Scopes};
 
-use super::{named_or_only_person, print, print_json};
+use super::{instant, named_or_only_person, print, print_json};
 use crate::cli;
 use crate::config::Config;
 use crate::data_dir;
@@ -106,7 +106,7 @@ fn state(key: &ApiKey, now: Timestamp) -> String {
 }
 
 fn json_of(key: &ApiKey) -> serde_json::Value {
-    let text = |at: Option<Timestamp>| at.map(|it| it.to_string());
+    let text = |at: Option<Timestamp>| at.map(instant);
     json!({
         "id": key.id.to_string(),
         "name": key.name,
@@ -117,7 +117,7 @@ fn json_of(key: &ApiKey) -> serde_json::Value {
         "last_used_at": text(key.last_used_at),
         "last_used_address": key.last_used_address,
         "revoked_at": text(key.revoked_at),
-        "created_at": key.created_at.to_string(),
+        "created_at": instant(key.created_at),
     })
 }
 

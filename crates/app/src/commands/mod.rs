@@ -14,7 +14,7 @@ pub(crate) mod user;
 use std::io::{self, BufRead as _, Write as _};
 
 use anyhow::{Context as _, Result, bail};
-use base::Entropy;
+use base::{Entropy, Timestamp};
 use service::App;
 use service::access::users;
 
@@ -31,6 +31,13 @@ pub(crate) fn print(text: &str) -> Result<()> {
 
 pub(crate) fn print_json(value: &serde_json::Value) -> Result<()> {
     print(&format!("{}\n", serde_json::to_string_pretty(value)?))
+}
+
+/// An instant in JSON output, as the API writes it: in UTC with milliseconds.
+pub(crate) fn instant(at: Timestamp) -> String {
+    let mut text = Vec::with_capacity(24);
+    base::write_instant(&mut text, at.as_microsecond());
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Reads one line of standard input, without its line break.

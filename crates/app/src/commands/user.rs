@@ -9,7 +9,7 @@ use service::access::profiles;
 use service::access::users::{self, NewUser};
 use service::{App, Caller, Error};
 
-use super::{generate_password, person, print, print_json, read_line};
+use super::{generate_password, instant, person, print, print_json, read_line};
 use crate::cli;
 use crate::config::Config;
 use crate::open::{self, IfMissing};
@@ -135,6 +135,6 @@ fn json_of(user: &users::User) -> serde_json::Value {
         "email": user.email,
         "preferred_name": user.preferred_name,
         "base_currency": user.base_currency.code(),
-        "created_at": user.created_at.to_string(),
+        "created_at": instant(user.created_at),
     })
 }

@@ -34,6 +34,7 @@ async fn an_import_reports_the_counts_and_the_account_of_each_file() {
     let first = import(&it, "march.ofx", &[]).succeeded();
     assert!(first.contains("march.ofx: 2 new, 0 changed, 0 already imported (imp_"), "{first}");
     assert!(first.contains("\n  into a new account, "), "{first}");
+    assert!(first.contains("(acc_"), "{first}");
 
     let again = import(&it, "march.ofx", &[]).succeeded();
     assert!(again.contains("nothing new, 2 transactions already imported\n  into "), "{again}");
@@ -41,6 +42,17 @@ async fn an_import_reports_the_counts_and_the_account_of_each_file() {
     let account = json["accounts"][0]["account_id"].as_str().unwrap();
     assert!(account.starts_with("acc_") && again.contains(account), "{json} {again}");
     assert_eq!((json["new"].as_i64(), json["already_there"].as_i64()), (Some(0), Some(2)));
+    assert_eq!(json["accounts"][0]["created"], false);
+    let more = OFX.replace("000123456", "000999999");
+    fs::write(it.path("savings.ofx"), more.replace("CHECKING", "SAVINGS")).unwrap();
+    let made = import(&it, "savings.ofx", &["--json"]).json();
+    let made = &made["accounts"][0];
+    assert!(made["account_id"].as_str().unwrap().starts_with("acc_"), "{made}");
+    assert_eq!(
+        (made["type"].as_str(), made["created"].as_bool()),
+        (Some("depository"), Some(true))
+    );
+    assert!(!made["name"].as_str().unwrap().is_empty());
 
     // Into the same account by its id. One row is left out, so the exit code is neither success nor failure.
     let unsure = import(&it, "lunch.csv", &["--account", account]);
@@ -82,6 +94,31 @@ async fn a_dry_run_needs_no_account_and_changes_nothing() {
     assert!(json.contains("\"balance\":3100.00"), "{json}");
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     assert!(import(&it, "march.ofx", &[]).succeeded().contains("2 new"));
+}
+
+/// 0 if every row was understood, 2 if some were rejected, 1 if a file is none of the formats; the worst of several.
+#[tokio::test]
+async fn the_exit_code_of_a_dry_run_is_that_of_the_worst_file() {
+    let it = installation_with_robin().await;
+    fs::write(it.path("rejected.csv"), "Date,Description,Amount\n2026-03-10,no,?\n").unwrap();
+    for (files, code) in [
+        (&["march.ofx"][..], 0),
+        (&["lunch.csv"], 2),
+        (&["rejected.csv"], 2),
+        (&["holiday.jpg"], 1),
+        (&["nowhere.csv"], 1),
+        (&["march.ofx", "lunch.csv"], 2),
+        (&["lunch.csv", "march.ofx", "holiday.jpg"], 1),
+        (&["holiday.jpg", "lunch.csv", "march.ofx"], 1),
+    ] {
+        let paths: Vec<String> =
+            files.iter().map(|it_| it.path(it_).display().to_string()).collect();
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let ran = it.run(&[&["import", "--dry-run", "--json"], &paths[..]].concat());
+        assert_eq!(ran.code, Some(code), "{files:?} {}", ran.output);
+        assert_eq!(ran.output.lines().count(), files.len(), "one object a line");
+        assert!(!ran.errors.contains("imported"), "{}", ran.errors);
+    }
 }
 
 /// The account name rings the bell, erases its line and changes the color.

@@ -12,6 +12,9 @@ async fn a_person_is_created_listed_and_deleted() {
     assert_eq!(made["email"], "robin@example.com");
     assert_eq!(made["base_currency"], "USD");
     assert_eq!(made["password"].as_str().unwrap().len(), 23);
+    // Instants look like those of the API, with milliseconds.
+    let created = made["created_at"].as_str().unwrap();
+    assert!(created.len() == 24 && created.ends_with('Z') && &created[19..20] == ".", "{created}");
 
     let again = it.run(&["user", "create", "robin@example.com"]).failed();
     assert_eq!(again, "robin@example.com already has an account here");

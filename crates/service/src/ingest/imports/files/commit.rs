@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::draft::Source;
-use base::{CLOCK_SKEW_MICROSECONDS, FileId, ImportId};
+use base::{AccountId, CLOCK_SKEW_MICROSECONDS, FileId, ImportId};
 use db::{Tx, params};
 use sources::files::FileAccount;
 use wire::v1::Code;
@@ -28,9 +28,11 @@ const LEASE_SECONDS: i64 = 600;
 /// The connection of all accounts that only files have.
 const CONNECTION: &str = "files";
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct CommitOutcome {
     pub import: ImportId,
+    /// The accounts that it was imported into, in the order of the file, without skipped ones.
+    pub accounts: Vec<AccountId>,
     pub summary: Summary,
     pub rejected: usize,
 }
@@ -129,7 +131,7 @@ async fn commit_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result
     let name = loaded.file.name.clone();
     let write = move |tx: &mut Tx<'_>| {
         let (user, _slot) = (caller.user, &slot);
-        let ImportOutcome { import, summary, .. } = commit_in(tx, &mine, user, request)?;
+        let ImportOutcome { import, summary, accounts } = commit_in(tx, &mine, user, request)?;
         let now = mine.clock.now();
         // In the same transaction as the rows: if the lease is lost, none of them stays.
         if tx.execute(SETTLE, params![user, lease.file, lease.until, import])? == 0 {
@@ -142,7 +144,7 @@ async fn commit_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result
         let details = format!("Imported the file {name}: {} new transactions", summary.new);
         let note = Note::new(&caller, "import.file", details).about(import);
         audit::note(tx, user, now, note)?;
-        Ok(CommitOutcome { import, summary, rejected })
+        Ok(CommitOutcome { import, accounts, summary, rejected })
     };
     app.db.write(write).await
 }
