@@ -33,6 +33,20 @@ pub(super) const LIST: Endpoint = Endpoint {
     handle: |call| Box::pin(list(call)),
 };
 
+pub(super) const GET: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/accounts/{id}",
+    tag: "Accounts",
+    summary: "Get an account",
+    description: "An account by its id, also if it is closed or hidden.",
+    scopes: &[Scope::AccountsRead],
+    query: &[],
+    path_parameters: &[ACCOUNT_PATH],
+    body: None,
+    answer: Shape::of::<Account>("Account"),
+    handle: |call| Box::pin(get(call)),
+};
+
 pub(super) const BALANCES: Endpoint = Endpoint {
     method: Verb::Get,
     path: "/accounts/{id}/balances",
@@ -64,6 +78,11 @@ async fn list(call: Call) -> Result<Answer> {
     };
     let accounts = accounts::list(&call.app, &call.caller, filter).await?;
     Answer::data(&Accounts { accounts: accounts.iter().map(Account::from).collect() })
+}
+
+async fn get(call: Call) -> Result<Answer> {
+    let id: AccountId = call.path_id(0, "account")?;
+    Answer::data(&Account::from(&accounts::get(&call.app, &call.caller, id).await?))
 }
 
 async fn balances(call: Call) -> Result<Answer> {

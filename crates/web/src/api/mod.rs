@@ -44,11 +44,15 @@ pub const ENDPOINTS: &[Endpoint] = &[
     me::GET,
     me::SUMMARY,
     accounts::LIST,
+    accounts::GET,
     accounts::BALANCES,
     transactions::LIST,
+    transactions::GET,
     investments::LIST,
     goals::LIST,
+    goals::GET,
     recurring::LIST,
+    recurring::GET,
     income::GET,
     scores::GET,
     benefits::SUMMARY,
@@ -164,7 +168,9 @@ pub(crate) fn find(endpoints: &'static [Endpoint], method: &Method, path: &str) 
         if endpoint.method.as_str() == method.as_str() {
             return Found::Endpoint(endpoint, values);
         }
-        allowed.push(endpoint.method.as_str());
+        if !allowed.contains(&endpoint.method.as_str()) {
+            allowed.push(endpoint.method.as_str());
+        }
     }
     if allowed.is_empty() {
         return Found::Nothing;

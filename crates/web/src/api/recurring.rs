@@ -1,10 +1,11 @@
+use base::StreamId;
 use service::Result;
 use service::insights::recurring::{self, Filter, Status};
 use service::ledger::Direction;
-use wire::v1::{Recurring, Scope};
+use wire::v1::{Recurring, Scope, Stream};
 
 use super::parameters::{ACCOUNT_ID, one_of};
-use super::{Answer, Call, Endpoint, Shape, Verb};
+use super::{Answer, Call, Endpoint, Parameter, Shape, Takes, Verb};
 
 pub(super) const LIST: Endpoint = Endpoint {
     method: Verb::Get,
@@ -33,6 +34,31 @@ pub(super) const LIST: Endpoint = Endpoint {
     answer: Shape::of::<Recurring>("Recurring"),
     handle: |call| Box::pin(list(call)),
 };
+
+pub(super) const GET: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/recurring/{id}",
+    tag: "Insights",
+    summary: "Get a recurring stream",
+    description: "A stream by its id, active or ended, also on a hidden account.",
+    scopes: &[Scope::RecurringRead],
+    query: &[],
+    path_parameters: &[Parameter {
+        name: "id",
+        takes: Takes::Id("rec_"),
+        description: "The stream.",
+        example: "rec_01kny3v1m8f2x9q4t7r5c6b8de",
+    }],
+    body: None,
+    answer: Shape::of::<Stream>("Stream"),
+    handle: |call| Box::pin(get(call)),
+};
+
+async fn get(call: Call) -> Result<Answer> {
+    let id: StreamId = call.path_id(0, "stream")?;
+    let (stream, account_name) = recurring::find(&call.app, &call.caller, id).await?;
+    Answer::data(&recurring::to_wire(&stream, &account_name))
+}
 
 async fn list(call: Call) -> Result<Answer> {
     let filter = Filter {

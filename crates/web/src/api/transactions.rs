@@ -1,3 +1,4 @@
+use base::TransactionId;
 use base::category::Category;
 use service::ledger::transactions::{self, Filter};
 use service::platform::cursors::Page;
@@ -53,6 +54,32 @@ pub(super) const LIST: Endpoint = Endpoint {
     answer: Shape { paging: Paging::Within, ..Shape::of::<Transaction>("Transaction") },
     handle: |call| Box::pin(list(call)),
 };
+
+pub(super) const GET: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/transactions/{id}",
+    tag: "Transactions",
+    summary: "Get a transaction",
+    description: "A transaction by its id, also on a hidden account. One that was removed is not found.",
+    scopes: &[Scope::TransactionsRead],
+    query: &[],
+    path_parameters: &[Parameter {
+        name: "id",
+        takes: Takes::Id("txn_"),
+        description: "The transaction.",
+        example: "txn_01kny3v1m8f2x9q4t7r5c6b8de",
+    }],
+    body: None,
+    answer: Shape::of::<Transaction>("Transaction"),
+    handle: |call| Box::pin(get(call)),
+};
+
+async fn get(call: Call) -> Result<Answer> {
+    let id: TransactionId = call.path_id(0, "transaction")?;
+    let mut body = b"{\"data\":".to_vec();
+    transactions::get(&call.app, &call.caller, id, |row| row.write(&mut body)).await?;
+    Ok(Answer::written(body))
+}
 
 async fn list(call: Call) -> Result<Answer> {
     let query = &call.query;

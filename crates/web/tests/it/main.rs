@@ -16,6 +16,7 @@ mod oauth;
 mod openapi;
 mod pages;
 mod paging;
+mod resources;
 mod server;
 mod settings;
 mod sign_in;

@@ -18,24 +18,30 @@ pub struct Payment {
     pub amount_minor: i64,
 }
 
+/// A stream and the name of its account, also if that is hidden.
+pub async fn find(app: &App, caller: &Caller, id: StreamId) -> Result<(Stream, String)> {
+    caller.require(Scope::RecurringRead)?;
+    let found = app.db.first(GET, params![caller.user, id], read).await?;
+    let stream = found.ok_or(Error::NotFound("stream"))?;
+    let account = accounts::get_visible(app, caller, stream.account_id).await;
+    let account = account.map_err(|error| match error {
+        Error::NotFound(_) => Error::NotFound("stream"),
+        other => other,
+    })?;
+    Ok((stream, account.name))
+}
+
 /// A stream, the name of its account, and its payments, oldest first.
 pub async fn get(
     app: &App,
     caller: &Caller,
     id: StreamId,
 ) -> Result<(Stream, String, Vec<Payment>)> {
-    caller.require(Scope::RecurringRead)?;
-    let found = app.db.first(GET, params![caller.user, id], read).await?;
-    let stream = found.ok_or(Error::NotFound("stream"))?;
-    let account = accounts::get(app, caller, stream.account_id).await;
-    let account = account.map_err(|error| match error {
-        Error::NotFound(_) => Error::NotFound("stream"),
-        other => other,
-    })?;
+    let (stream, account_name) = find(app, caller, id).await?;
     let members: HashSet<TransactionId> = stream.transactions.iter().copied().collect();
     let mut payments = Vec::with_capacity(members.len());
     app.db
-        .each_slow(PAYMENTS, params![caller.user, account.id, &stream.merchant_key], |row| {
+        .each_slow(PAYMENTS, params![caller.user, stream.account_id, &stream.merchant_key], |row| {
             let id: TransactionId = row.get(0)?;
             if members.contains(&id) {
                 let amount: i64 = row.get(2)?;
@@ -45,7 +51,7 @@ pub async fn get(
             Ok(())
         })
         .await?;
-    Ok((stream, account.name, payments))
+    Ok((stream, account_name, payments))
 }
 
 const GET: &str =

@@ -18,7 +18,7 @@ use crate::ledger::{Direction, accounts, rates};
 use crate::{App, Caller, Error, Result};
 
 pub use calendar::{Due, State, month};
-pub use detail::{Payment, get};
+pub use detail::{Payment, find, get};
 pub(super) use recompute::{recompute, recurring_inflows};
 
 base::words!(Kind {
@@ -156,7 +156,8 @@ impl From<&StreamList> for v1::Recurring {
     }
 }
 
-fn to_wire(stream: &Stream, account_name: &str) -> v1::Stream {
+/// A stream as the API shows it.
+pub fn to_wire(stream: &Stream, account_name: &str) -> v1::Stream {
     let money = |minor| Number::from(Money::new(minor, stream.currency));
     let change = |it: &PriceChange| v1::PriceChange {
         date: Day(it.on),

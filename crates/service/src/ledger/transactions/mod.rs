@@ -17,7 +17,7 @@ use crate::{App, Caller, Error, Result};
 
 use page::PageReader;
 pub(crate) use query::statement_variants;
-use query::{PreparedFilter, Query};
+use query::{PreparedFilter, Query, list_columns};
 pub use row::TransactionState;
 pub use search::index_once;
 pub use totals::{Total, totals, totals_by_day};
@@ -98,6 +98,27 @@ pub async fn list(
     Ok(PageEnd { count, next_cursor, total_count })
 }
 
+/// Calls `visit` with one transaction as the list shows it, on a hidden account too. One that a rule hides, or that its
+/// source removed, is not found.
+pub async fn get(
+    app: &App,
+    caller: &Caller,
+    id: TransactionId,
+    mut visit: impl FnMut(&TransactionRow<'_>) + Send,
+) -> Result<()> {
+    caller.require(Scope::TransactionsRead)?;
+    let accounts = accounts_where(app, caller, |_, _| true).await?;
+    let show = |row: &db::Row<'_>| match accounts.find(row.get(1)?) {
+        Some(account) => {
+            visit(&read(row, account)?);
+            Ok(true)
+        }
+        None => Ok(false),
+    };
+    let found = app.db.first(GET, params![caller.user, id], show).await?;
+    found.filter(|shown| *shown).map(|_| ()).ok_or(Error::NotFound("transaction"))
+}
+
 fn check(filter: &Filter) -> Result<()> {
     if filter.start_on.zip(filter.end_on).is_some_and(|(start, end)| start > end) {
         return Err(Error::invalid("start_date", "start_date must not be after end_date"));
@@ -130,14 +151,27 @@ impl VisibleAccounts {
 }
 
 async fn visible_accounts(app: &App, caller: &Caller, filter: &Filter) -> Result<VisibleAccounts> {
+    let is_shown = |id, is_hidden: bool| !is_hidden || filter.account_id == Some(id);
+    let accounts = accounts_where(app, caller, is_shown).await?;
+    match filter.account_id {
+        Some(id) if accounts.find(id).is_none() => Err(Error::NotFound("account")),
+        _ => Ok(accounts),
+    }
+}
+
+/// The accounts that the caller may see and that `is_shown`, which gets whether the person has hidden them.
+async fn accounts_where(
+    app: &App,
+    caller: &Caller,
+    is_shown: impl Fn(AccountId, bool) -> bool + Send + Sync,
+) -> Result<VisibleAccounts> {
     let mut visible = Vec::new();
     let mut narrowed = false;
     app.db
         .each(ACCOUNTS, params![caller.user], |row| {
             let id: AccountId = row.get(0)?;
             let hidden: Option<i64> = row.get(2)?;
-            let named = filter.account_id == Some(id);
-            if caller.may_see(id) && (hidden.is_none() || named) {
+            if caller.may_see(id) && is_shown(id, hidden.is_some()) {
                 visible.push(VisibleAccount {
                     id,
                     part: AccountPart::new(&id.to_string(), row.get(1)?),
@@ -150,11 +184,7 @@ async fn visible_accounts(app: &App, caller: &Caller, filter: &Filter) -> Result
             Ok(())
         })
         .await?;
-    let accounts = VisibleAccounts { accounts: visible, narrowed };
-    match filter.account_id {
-        Some(id) if accounts.find(id).is_none() => Err(Error::NotFound("account")),
-        _ => Ok(accounts),
-    }
+    Ok(VisibleAccounts { accounts: visible, narrowed })
 }
 
 /// The total count, where it is cheap: from the counters of the accounts, or from few rows of an index.
@@ -235,6 +265,8 @@ const ACCOUNTS: &str =
     "select id, coalesce(own_name, name), hidden_at, transaction_count, currency from accounts
     where user_id = $1";
 
+const GET: &str = concat!(list_columns!(), " and id = $2 and state not in ('removed', 'hidden')");
+
 pub(crate) fn statements() -> Vec<&'static str> {
-    [&[ACCOUNTS], search::STATEMENTS].concat()
+    [&[ACCOUNTS, GET], search::STATEMENTS].concat()
 }

@@ -15,9 +15,17 @@ pub(super) struct Query<'a> {
     pub(super) params: Vec<Param<'a>>,
 }
 
-const COLUMNS: &str = "select id, account_id, amount_minor, posted_on, authorized_on, state,
+/// The columns of a row as the list shows it.
+macro_rules! list_columns {
+    () => {
+        "select id, account_id, amount_minor, posted_on, authorized_on, state,
     category, counterparty, counterparty_logo_url, description, transfer_id, updated_at
-    from transactions t where user_id = $1";
+    from transactions t where user_id = $1"
+    };
+}
+pub(super) use list_columns;
+
+const COLUMNS: &str = list_columns!();
 
 /// The part of the list to read: the rows after a position, and on some days only.
 #[derive(Clone, Copy, Default)]
