@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wire::v1::{Code, Scope, UnknownScope};
+use wire::v1::{Code, Scopes, UnknownScope};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -16,8 +16,9 @@ pub enum Error {
     /// The credential is missing or invalid. The reason is shown to the caller.
     #[error("{0}")]
     Unauthenticated(&'static str),
-    #[error("this token lacks the scope {0}")]
-    Forbidden(Scope),
+    /// The token lacks these scopes.
+    #[error("this token lacks the {}", missing_text(*.0))]
+    Forbidden(Scopes),
     #[error("this takes an API key; an app's token cannot do it, whatever its scopes")]
     KeyRequired,
     /// The current state does not allow the operation. The code names the conflict.
@@ -49,6 +50,16 @@ impl Error {
 
     pub fn internal(message: impl Into<String>) -> Error {
         Error::Internal(Arc::from(Box::<dyn std::error::Error + Send + Sync>::from(message.into())))
+    }
+}
+
+/// `scope a`, or `scopes a, b and c`
+fn missing_text(scopes: Scopes) -> String {
+    let words: Vec<String> = scopes.iter().map(|it| it.to_string()).collect();
+    match words.split_last() {
+        Some((last, [])) => format!("scope {last}"),
+        Some((last, others)) => format!("scopes {} and {last}", others.join(", ")),
+        None => "scope".to_owned(),
     }
 }
 

@@ -148,14 +148,21 @@ impl Caller {
     }
 
     pub fn require(&self, scope: Scope) -> Result<()> {
-        match &self.credential {
-            Credential::Owner | Credential::Session { .. } => Ok(()),
+        self.require_all(&[scope])
+    }
+
+    /// Requires several scopes. The error names all that are missing, so that a client asks for them at once.
+    pub fn require_all(&self, needed: &[Scope]) -> Result<()> {
+        let scopes = match &self.credential {
+            Credential::Owner | Credential::Session { .. } => return Ok(()),
             // A webhook endpoint belongs to an API key. Apps cannot have one, because it would outlive their grant.
-            Credential::Grant { .. } if scope == Scope::WebhooksManage => Err(Error::KeyRequired),
-            Credential::Key { scopes, .. } | Credential::Grant { scopes, .. } => {
-                if scopes.has(scope) { Ok(()) } else { Err(Error::Forbidden(scope)) }
+            Credential::Grant { .. } if needed.contains(&Scope::WebhooksManage) => {
+                return Err(Error::KeyRequired);
             }
-        }
+            Credential::Key { scopes, .. } | Credential::Grant { scopes, .. } => scopes,
+        };
+        let missing: Scopes = needed.iter().copied().filter(|it| !scopes.has(*it)).collect();
+        if missing.is_empty() { Ok(()) } else { Err(Error::Forbidden(missing)) }
     }
 
     /// Requires the person, or the operator on their behalf. Keys and apps can read and propose; they can neither decide

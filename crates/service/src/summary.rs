@@ -28,7 +28,7 @@ pub const SCOPES: [Scope; 6] = [
 ];
 
 pub async fn get(app: &App, caller: &Caller) -> Result<v1::Summary> {
-    SCOPES.into_iter().try_for_each(|it| caller.require(it))?;
+    caller.require_all(&SCOPES)?;
     let currency = users::base_currency(app, caller).await?;
     let rates = rates::latest(app, caller, currency).await?;
     let accounts = accounts::list_all(app, caller).await?;

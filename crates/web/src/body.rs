@@ -27,6 +27,23 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refus
     }
 }
 
+/// Refuses a compressed body: it would be read as JSON that it is not, and could unpack to any size.
+pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), Refusal> {
+    let is_plain = |it: &http::HeaderValue| {
+        it.to_str().is_ok_and(|it| it.split(',').all(|it| is_identity(it.trim())))
+    };
+    if headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain) {
+        return Ok(());
+    }
+    let message = "the body must be sent as it is, without Content-Encoding";
+    let refusal = Refusal::new(Code::UnsupportedMediaType, message);
+    Err(refusal.with_header("accept-encoding", "identity"))
+}
+
+fn is_identity(encoding: &str) -> bool {
+    encoding.is_empty() || encoding.eq_ignore_ascii_case("identity")
+}
+
 /// Accepts an empty body or JSON only.
 pub(crate) fn check_type(headers: &HeaderMap, body: &Bytes) -> Result<(), Refusal> {
     let declared = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());

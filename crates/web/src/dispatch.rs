@@ -9,18 +9,23 @@ use axum::extract::{ConnectInfo, Request};
 use axum::response::Response;
 use base::AddressGroup;
 use futures_util::FutureExt as _;
+use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use service::access::{keys, oauth};
 use service::platform::limits::{self, RateLimitStatus};
 use service::{Caller, Error};
-use wire::v1::Code;
+use wire::v1::{API_VERSION, API_VERSIONS, Code};
 
 use crate::answer::Answer;
 use crate::api::{Call, Endpoint, Found, find};
 use crate::cors::put_cors;
 use crate::error::{Refusal, error_chain};
+use crate::oauth::resource_metadata_url;
 use crate::query::Query;
 use crate::{WebState, body};
+
+/// The version of the API: a request can ask for one, and every response names its own.
+const VERSION: HeaderName = HeaderName::from_static("evenkeel-version");
 
 /// Facts about a request for its response headers and log line.
 #[derive(Default)]
@@ -128,43 +133,30 @@ async fn run(
     let path = parts.uri.path().strip_prefix("/v1").unwrap_or_default();
     // HEAD is answered like GET, without the body.
     let method = if parts.method == Method::HEAD { &Method::GET } else { &parts.method };
-    let (endpoint, path_values) = match find(endpoints, method, path) {
+    let found = find(endpoints, method, path);
+    let (endpoint, path_values) = match found {
         Found::Endpoint(endpoint, values) => (endpoint, values),
-        Found::OtherMethods(allowed) if parts.method == Method::OPTIONS => {
-            facts.allow = Some(allowed);
-            return Ok(Answer::nothing());
-        }
-        Found::OtherMethods(allowed) => {
-            let message = format!("{} is not allowed here; use {allowed}", parts.method);
-            let refusal = Refusal::new(Code::MethodNotAllowed, message);
-            return Err(refusal.with_header("allow", allowed).into());
-        }
-        Found::Nothing => {
-            return Err(Refusal::new(Code::NotFound, "there is nothing at this address").into());
+        other => {
+            count_if_authenticated(web, &parts, facts).await?;
+            return no_endpoint(&parts.method, other, facts);
         }
     };
     facts.route = Some(endpoint.path);
-    let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|it| it.0.ip().to_string());
-    let caller = authenticate(web, &parts.headers, address.as_deref()).await?;
-    facts.user = Some(caller.user);
-    let rate_limit = limits::count_request(&web.app, caller.credential_id()).await?;
-    facts.rate_limit = Some(rate_limit);
-    if !rate_limit.accepted {
-        let retry_after_seconds = rate_limit.reset_seconds.max(1);
-        return Err(Error::Limited { retry_after_seconds, what: "requests" }.into());
-    }
-    for scope in endpoint.scopes {
-        caller.require(*scope).map_err(|error| missing_scope(web, error))?;
-    }
+    let caller = authenticate(web, &parts).await?;
+    count_request(web, &caller, facts).await?;
+    check_version(&parts.headers)?;
+    caller.require_all(endpoint.scopes).map_err(|error| refused(web, error, &[]))?;
     let query = Query::parse(parts.uri.query().unwrap_or_default(), endpoint.query)?;
     let bytes = match *method {
         Method::GET => bytes::Bytes::new(),
         _ => {
+            body::check_encoding(&parts.headers)?;
             let bytes = body::read(&parts.headers, body).await?;
             body::check_type(&parts.headers, &bytes)?;
             bytes
         }
     };
+    let ids = query.id_names();
     let public_url = web.settings.public_url.clone();
     let call = Call {
         app: web.app.clone(),
@@ -177,15 +169,74 @@ async fn run(
         headers: parts.headers,
         public_url,
     };
-    (endpoint.handle)(call).await.map_err(|error| missing_scope(web, error))
+    (endpoint.handle)(call).await.map_err(|error| refused(web, error, &ids))
 }
 
-async fn authenticate(
+/// Checks that the version of the API that the client asks for is known. Without the header it gets the oldest.
+fn check_version(headers: &HeaderMap) -> Result<(), Failure> {
+    let mut values = headers.get_all(&VERSION).iter();
+    let refused = |what: String| Error::invalid("Evenkeel-Version", what);
+    match (values.next(), values.next()) {
+        (None, _) => Ok(()),
+        (Some(value), None) if API_VERSIONS.iter().any(|known| *known == value) => Ok(()),
+        (Some(_), None) => {
+            let known = API_VERSIONS.join(", ");
+            Err(refused(format!("Evenkeel-Version must be one of {known}")).into())
+        }
+        _ => Err(refused("Evenkeel-Version is given more than once".to_owned()).into()),
+    }
+}
+
+/// Counts a request against the rate limit of its credential, or refuses it.
+async fn count_request(
     web: &WebState,
-    headers: &HeaderMap,
-    address: Option<&str>,
-) -> Result<Caller, Failure> {
-    let token = match bearer(headers) {
+    caller: &Caller,
+    facts: &mut RequestFacts,
+) -> Result<(), Failure> {
+    facts.user = Some(caller.user);
+    let rate_limit = limits::count_request(&web.app, caller.credential_id()).await?;
+    facts.rate_limit = Some(rate_limit);
+    if rate_limit.accepted {
+        return Ok(());
+    }
+    let retry_after_seconds = rate_limit.reset_seconds.max(1);
+    Err(Error::Limited { retry_after_seconds, what: "requests" }.into())
+}
+
+/// Counts a request that no endpoint handles, if its token is valid. Without a valid token it gets the same answer, so
+/// that nobody has to authenticate to learn that an address does not exist. Tokens tried this way count as failed too.
+async fn count_if_authenticated(
+    web: &WebState,
+    parts: &Parts,
+    facts: &mut RequestFacts,
+) -> Result<(), Failure> {
+    if bearer(&parts.headers).is_err() {
+        return Ok(());
+    }
+    match authenticate(web, parts).await {
+        Ok(caller) => count_request(web, &caller, facts).await,
+        Err(Failure::Refused(_)) => Ok(()),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The answer where there is no endpoint: 404, 405, or the allowed methods for an OPTIONS request.
+fn no_endpoint(method: &Method, found: Found, facts: &mut RequestFacts) -> Result<Answer, Failure> {
+    let Found::OtherMethods(allowed) = found else {
+        return Err(Refusal::new(Code::NotFound, "there is nothing at this address").into());
+    };
+    if *method == Method::OPTIONS {
+        facts.allow = Some(allowed);
+        return Ok(Answer::nothing());
+    }
+    let message = format!("{method} is not allowed here; use {allowed}");
+    Err(Refusal::new(Code::MethodNotAllowed, message).with_header("allow", allowed).into())
+}
+
+async fn authenticate(web: &WebState, parts: &Parts) -> Result<Caller, Failure> {
+    let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|it| it.0.ip().to_string());
+    let address = address.as_deref();
+    let token = match bearer(&parts.headers) {
         Ok(token) => token,
         Err(message) => {
             let refusal = Refusal::new(Code::Unauthenticated, message);
@@ -223,16 +274,28 @@ fn bearer(headers: &HeaderMap) -> Result<&str, &'static str> {
 
 /// The WWW-Authenticate challenge (RFC 6750), with the address of the resource metadata (RFC 9728).
 fn challenge(web: &WebState, error: &str) -> String {
-    let url = &web.settings.public_url;
-    format!(
-        "Bearer realm=\"evenkeel\", resource_metadata=\"{url}/.well-known/oauth-protected-resource\"{error}"
-    )
+    let metadata = resource_metadata_url(&web.settings.public_url);
+    format!("Bearer realm=\"evenkeel\", resource_metadata=\"{metadata}\"{error}")
 }
 
-fn missing_scope(web: &WebState, error: Error) -> Failure {
-    let Error::Forbidden(scope) = error else { return error.into() };
-    let challenge = challenge(web, &format!(", error=\"insufficient_scope\", scope=\"{scope}\""));
-    Refusal::from(error).with_header("www-authenticate", challenge).into()
+/// Completes an error of a handler: missing scopes get a challenge, and a 404 names the query parameter that it is about.
+fn refused(web: &WebState, error: Error, ids: &[&'static str]) -> Failure {
+    match error {
+        Error::Forbidden(missing) => {
+            let scope = missing.to_words();
+            let error_part = format!(", error=\"insufficient_scope\", scope=\"{scope}\"");
+            let challenge = challenge(web, &error_part);
+            Refusal::from(error).with_header("www-authenticate", challenge).into()
+        }
+        Error::NotFound(what) => {
+            // "account" is given as `account_id`, "webhook endpoint" as `endpoint_id`.
+            let noun = what.rsplit(' ').next().unwrap_or(what);
+            let is_of = |name: &&str| name.strip_suffix("_id") == Some(noun);
+            let param = ids.iter().copied().find(is_of).map(str::to_owned);
+            Refusal { param, ..Refusal::from(error) }.into()
+        }
+        other => other.into(),
+    }
 }
 
 struct ResponseParts<'a> {
@@ -247,6 +310,7 @@ fn render(web: &WebState, parts: ResponseParts<'_>, answer: Answer) -> Response 
     put(&mut headers, HeaderName::from_static("x-request-id"), request_id);
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(VERSION, HeaderValue::from_static(API_VERSION));
     if answer.replayed {
         let name = HeaderName::from_static("idempotent-replayed");
         headers.insert(name, HeaderValue::from_static("true"));

@@ -60,6 +60,13 @@ impl Query {
         Ok(Query { pairs })
     }
 
+    /// The names of the parameters that are ids.
+    pub(crate) fn id_names(&self) -> Vec<&'static str> {
+        let ids =
+            self.pairs.iter().filter(|(it, _)| matches!(it.takes, Takes::Id(_) | Takes::Uuid));
+        ids.map(|(it, _)| it.name).collect()
+    }
+
     pub fn text(&self, name: &str) -> Result<Option<&str>> {
         let Some((parameter, value)) = self.pairs.iter().find(|(it, _)| it.name == name) else {
             return Ok(None);

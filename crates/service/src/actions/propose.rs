@@ -58,9 +58,7 @@ pub async fn propose(app: &App, caller: &Caller, new: NewAction) -> Result<Actio
 
 /// Does everything that needs no transaction: checks the scopes, validates the payload, and fetches the price.
 pub async fn prepare(app: &App, caller: &Caller, mut new: NewAction) -> Result<PreparedAction> {
-    for scope in required_scopes(&new.payload) {
-        caller.require(*scope)?;
-    }
+    caller.require_all(required_scopes(&new.payload))?;
     validate(&mut new)?;
     let priced = match &new.payload {
         ActionPayload::Trade { account, symbol, .. } => {

@@ -34,6 +34,20 @@ pub(super) async fn resource_at(State(web): State<WebState>, Path(path): Path<St
     if path == api.trim_start_matches('/') { document(&resource_document(&web)) } else { nothing() }
 }
 
+/// The address of the API's metadata document: the well-known path goes between the host and the path of the API (RFC
+/// 9728, section 3.1).
+pub(crate) fn resource_metadata_url(public_url: &str) -> String {
+    let path = own_path(public_url);
+    let origin = public_url.strip_suffix(path).unwrap_or(public_url).trim_end_matches('/');
+    let slash = if path.is_empty() { "" } else { "/" };
+    format!("{origin}/.well-known/oauth-protected-resource{slash}{path}/v1")
+}
+
+/// The identifier of the API as a protected resource.
+pub(super) fn resource_identifier(public_url: &str) -> String {
+    format!("{public_url}/v1")
+}
+
 /// The path of an address, without a leading slash.
 fn own_path(public_url: &str) -> &str {
     let behind = public_url.split_once("://").map_or("", |(_, it)| it);
@@ -70,7 +84,7 @@ fn server_document(web: &WebState) -> Value {
 fn resource_document(web: &WebState) -> Value {
     let url = &web.settings.public_url;
     json!({
-        "resource": format!("{url}/v1"),
+        "resource": resource_identifier(url),
         "resource_name": "Evenkeel",
         "resource_documentation": format!("{url}/docs"),
         "authorization_servers": [url],

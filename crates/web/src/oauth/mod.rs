@@ -22,6 +22,8 @@ use crate::cors::put_cors;
 use crate::error::error_chain;
 use crate::site;
 
+pub(crate) use metadata::resource_metadata_url;
+
 /// The routes that programs call.
 pub(crate) fn router(web: &WebState) -> Router<WebState> {
     let server = "/.well-known/oauth-authorization-server";

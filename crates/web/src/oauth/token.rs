@@ -6,9 +6,12 @@ use http::StatusCode;
 use serde_json::json;
 use service::access::oauth::codes::{self, CodeExchange};
 use service::access::oauth::token_pairs::{self, ACCESS_SECONDS, RefreshRequest, TokenPair};
-use service::access::oauth::{OAuthError, OAuthErrorCode, OAuthResult, introspection};
+use service::access::oauth::{
+    OAuthError, OAuthErrorCode, OAuthResult, introspection, is_own_resource,
+};
 
 use super::fields::Fields;
+use super::metadata::resource_identifier;
 use super::{answer, close};
 use crate::WebState;
 
@@ -83,6 +86,9 @@ async fn tell(web: &WebState, request: Request) -> OAuthResult<Response> {
         return Ok(answer(StatusCode::OK, &json!({ "active": false })));
     };
     let url = &web.settings.public_url;
+    // A token can be bound to the address that this installation had before; the API refuses it.
+    let other = details.resource.filter(|it| !is_own_resource(url, it));
+    let audience = other.unwrap_or_else(|| resource_identifier(url));
     let body = json!({
         "active": true,
         "scope": details.scopes.to_words(),
@@ -91,7 +97,7 @@ async fn tell(web: &WebState, request: Request) -> OAuthResult<Response> {
         "exp": details.expires_at.as_second(),
         "iat": details.issued_at.as_second(),
         "sub": details.user.to_string(),
-        "aud": details.resource.unwrap_or_else(|| url.clone()),
+        "aud": audience,
         "iss": url,
     });
     Ok(answer(StatusCode::OK, &body))

@@ -10,7 +10,7 @@ use utoipa::PartialSchema as _;
 use utoipa::ToSchema as _;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::Schema;
-use wire::v1::{Code, ErrorBody, Meta, Pagination, Scope};
+use wire::v1::{API_VERSION, API_VERSIONS, Code, ErrorBody, Meta, Pagination, Scope};
 
 use crate::api::{ENDPOINTS, Endpoint, Paging, Parameter, Takes, Verb};
 
@@ -29,7 +29,7 @@ pub fn document(public_url: &str) -> String {
         "openapi": "3.1.0",
         "info": {
             "title": "Evenkeel",
-            "version": "1.0.0",
+            "version": env!("CARGO_PKG_VERSION"),
             "summary": "The API over a person's own finances",
             "description": INTRODUCTION,
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
@@ -42,6 +42,7 @@ pub fn document(public_url: &str) -> String {
             "schemas": all_schemas,
             "responses": error_responses(public_url),
             "headers": headers(),
+            "parameters": { "Evenkeel-Version": version_parameter() },
             "securitySchemes": {
                 "api_key": {
                     "type": "http",
@@ -86,6 +87,7 @@ fn operation(endpoint: &Endpoint, schemas: &Schemas, public_url: &str) -> Value 
     let path = endpoint.path_parameters.iter().map(|it| parameter(it, "path"));
     let query = endpoint.query.iter().map(|it| parameter(it, "query"));
     let mut parameters: Vec<Value> = path.chain(query).collect();
+    parameters.push(json!({ "$ref": "#/components/parameters/Evenkeel-Version" }));
     let mut responses = BTreeMap::from([("200".to_owned(), success(endpoint, schemas))]);
     if endpoint.method == Verb::Get {
         let unchanged = json!({ "description": "Nothing changed since the given `ETag`." });
@@ -259,7 +261,7 @@ fn success(endpoint: &Endpoint, schemas: &Schemas) -> Value {
     }
     let schema = json!({ "type": "object", "required": required, "properties": properties });
     let own = if endpoint.method == Verb::Get { "ETag" } else { "Idempotent-Replayed" };
-    let named = [own, "X-Request-Id", "RateLimit", "RateLimit-Policy"];
+    let named = [own, "Evenkeel-Version", "X-Request-Id", "RateLimit", "RateLimit-Policy"];
     let headers: BTreeMap<&str, Value> = named
         .into_iter()
         .map(|it| (it, json!({ "$ref": format!("#/components/headers/{it}") })))
@@ -371,6 +373,17 @@ fn error_responses(public_url: &str) -> BTreeMap<&'static str, Value> {
     Code::ALL.iter().map(|code| (code.as_str(), response(code))).collect()
 }
 
+fn version_parameter() -> Value {
+    json!({
+        "name": "Evenkeel-Version",
+        "in": "header",
+        "required": false,
+        "description": "The version of the API, which fixes the shape of responses and events. Without it, the oldest.",
+        "schema": { "type": "string", "enum": API_VERSIONS },
+        "example": API_VERSION,
+    })
+}
+
 fn headers() -> Value {
     let header = |description: &str, example: &str| json!({ "description": description, "schema": { "type": "string" }, "example": example });
     json!({
@@ -379,6 +392,7 @@ fn headers() -> Value {
             "`true` if this is the stored response of an earlier request.",
             "true",
         ),
+        "Evenkeel-Version": header("The version of the API that this response has.", API_VERSION),
         "X-Request-Id": header(
             "The same as `meta.request_id`.",
             "req_01kny3v1m8f2x9q4t7r5c6b8de",

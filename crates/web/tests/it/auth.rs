@@ -13,7 +13,7 @@ use wire::v1::Scope;
 use crate::client::Client;
 
 const METADATA: &str =
-    "resource_metadata=\"http://evenkeel.test/.well-known/oauth-protected-resource\"";
+    "resource_metadata=\"http://evenkeel.test/.well-known/oauth-protected-resource/v1\"";
 
 #[tokio::test]
 async fn a_missing_or_malformed_token_is_answered_with_a_challenge() {
@@ -104,6 +104,38 @@ async fn each_endpoint_requires_exactly_its_own_scopes() {
     }
 }
 
+#[tokio::test]
+async fn all_missing_scopes_are_named_at_once() {
+    let world = World::new().await;
+    let person = world.person("robin@example.com").await;
+    let scopes = Scope::ALL.into_iter().filter(|it| *it != Scope::GoalsRead);
+    let scopes = scopes.filter(|it| *it != Scope::ScoresRead && *it != Scope::ActionsWrite);
+    let scopes = scopes.filter(|it| *it != Scope::TransactionsRead);
+    let key = person.key(keys::NewKey { scopes: scopes.collect(), ..new_key() }).await;
+    let client = Client::with_token(&world, &key.secret);
+    let refused = client.get("/v1/me/summary").await;
+    assert_eq!(
+        refused.refusal(),
+        "403 INSUFFICIENT_SCOPE: this token lacks the scopes transactions:read, goals:read and scores:read"
+    );
+    let challenge = refused.header("www-authenticate");
+    let expected =
+        "error=\"insufficient_scope\", scope=\"transactions:read goals:read scores:read\"";
+    assert!(challenge.contains(expected) && challenge.contains(METADATA), "{challenge}");
+    // The scopes of a proposal depend on its type.
+    let body = r#"{"action_type": "transaction.rename", "payload": {"counterparty_name": "A",
+        "transaction_ids": ["txn_01kny3v1m8f2x9q4t7r5c6b8de"]}}"#;
+    let client = client.header("content-type", "application/json");
+    let refused = client.send(Method::POST, "/v1/actions", body).await;
+    assert!(
+        refused
+            .header("www-authenticate")
+            .contains("error=\"insufficient_scope\", scope=\"transactions:read actions:write\""),
+        "{}",
+        refused.refusal()
+    );
+}
+
 /// The path of the endpoint with the example ids of its parameters.
 pub(crate) fn sample_path(endpoint: &Endpoint) -> String {
     let path = endpoint.path_parameters.iter().fold(endpoint.path.to_owned(), |path, it| {
@@ -122,13 +154,13 @@ async fn another_persons_ids_look_exactly_like_ids_that_do_not_exist() {
     let client = Client::of(&world, &robin).await;
     let nobodys = "acc_01kny3v1m8f2x9q4t7r5c6b8de";
     for id in [theirs.to_string().as_str(), nobodys] {
-        for path in [
-            format!("/v1/accounts/{id}/balances"),
-            format!("/v1/transactions?account_id={id}"),
-            format!("/v1/investments?account_id={id}"),
-        ] {
+        for path in [format!("/v1/accounts/{id}"), format!("/v1/accounts/{id}/balances")] {
             let refusal = client.get(&path).await.refusal();
             assert_eq!(refusal, "404 NOT_FOUND: there is no such account", "{path}");
+        }
+        for list in ["transactions", "investments", "recurring"] {
+            let refusal = client.get(&format!("/v1/{list}?account_id={id}")).await.refusal();
+            assert_eq!(refusal, "404 NOT_FOUND account_id: there is no such account", "{list}");
         }
     }
     let odd = client.get("/v1/accounts/not-an-id/balances").await.refusal();

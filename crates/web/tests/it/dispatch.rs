@@ -45,6 +45,76 @@ async fn unknown_routes_and_methods_get_the_error_envelope() {
 }
 
 #[tokio::test]
+async fn requests_without_an_endpoint_count_against_the_rate_limit_of_a_valid_token() {
+    let (world, _, client) = household().await;
+    let remaining =
+        |answer: &crate::client::Answer| answer.header("x-ratelimit-remaining").to_owned();
+    for (method, path, status, left) in [
+        (Method::GET, "/v1/nothing", StatusCode::NOT_FOUND, "99"),
+        (Method::POST, "/v1/accounts", StatusCode::METHOD_NOT_ALLOWED, "98"),
+        (Method::OPTIONS, "/v1/accounts", StatusCode::NO_CONTENT, "97"),
+        (Method::GET, "/v1/me", StatusCode::OK, "96"),
+    ] {
+        let answer = client.send(method, path, Body::empty()).await;
+        assert_eq!((answer.status, remaining(&answer).as_str()), (status, left), "{path}");
+        assert!(!answer.header("ratelimit").is_empty());
+    }
+    for token in [None, Some("ek_guess")] {
+        let client = match token {
+            Some(token) => Client::with_token(&world, token),
+            None => Client::anonymous(&world),
+        };
+        let answer = client.get("/v1/nothing").await;
+        assert_eq!((answer.status, remaining(&answer).as_str()), (StatusCode::NOT_FOUND, ""));
+    }
+    // Guessing tokens is limited here too.
+    let guess = Client::with_token(&world, "ek_guess");
+    for _ in 0..60 {
+        guess.get("/v1/nothing").await;
+    }
+    assert_eq!(guess.get("/v1/nothing").await.status, StatusCode::TOO_MANY_REQUESTS);
+}
+
+#[tokio::test]
+async fn encoded_bodies_are_refused() {
+    let (_world, _, client) = household().await;
+    let client = client.header("content-type", "application/json");
+    for (encoding, is_refused) in [("gzip", true), ("identity, br", true), ("identity", false)] {
+        let client = client.header("content-encoding", encoding);
+        let answer = client.send(Method::POST, "/v1/actions", "{}").await;
+        if is_refused {
+            let expected = "415 UNSUPPORTED_MEDIA_TYPE: the body must be sent as it is, without Content-Encoding";
+            assert_eq!(answer.refusal(), expected, "{encoding}");
+            assert_eq!(answer.header("accept-encoding"), "identity");
+        } else {
+            assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{encoding}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_known_version_is_accepted_and_every_response_names_its_own() {
+    let (world, _, client) = household().await;
+    let known = client.header("evenkeel-version", "2026-04-10").get("/v1/me").await;
+    assert_eq!(known.status, StatusCode::OK);
+    for value in ["2026-04-11", "latest", "", "2026-04-10, 2026-04-10"] {
+        let refused = client.header("evenkeel-version", value).get("/v1/me").await;
+        let expected =
+            "400 VALIDATION_ERROR Evenkeel-Version: Evenkeel-Version must be one of 2026-04-10";
+        assert_eq!(refused.refusal(), expected, "{value}");
+        assert_eq!(refused.header("evenkeel-version"), "2026-04-10");
+    }
+    let twice = client.header("evenkeel-version", "2026-04-10").header("evenkeel-version", "x");
+    let refused = twice.get("/v1/me").await.refusal();
+    assert!(refused.contains("is given more than once"), "{refused}");
+    let anonymous = Client::anonymous(&world);
+    for path in ["/v1/me", "/v1/nothing"] {
+        assert_eq!(anonymous.get(path).await.header("evenkeel-version"), "2026-04-10");
+        assert_eq!(client.get(path).await.header("evenkeel-version"), "2026-04-10");
+    }
+}
+
+#[tokio::test]
 async fn head_is_get_without_the_body_and_options_lists_the_methods() {
     let (_world, _, client) = household().await;
     let get = client.get("/v1/transactions").await;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use http::StatusCode;
 use serde_json::{Value, json};
+use service::ledger::goals;
 use testkit::World;
 use testkit::draft::{brokerage, card, checking, position, statement, txn};
 use web::api::Endpoint;
@@ -169,14 +170,35 @@ async fn real_responses_match_the_document() {
     ];
     let everyday = checking("Everyday").balance("2026-03-10T08:00:00Z", 1).with_all(rows);
     person.import(statement([everyday, card("Card"), broker])).await;
+    let goal = goals::NewGoal {
+        name: "Trip".to_owned(),
+        kind: goals::Kind::Savings,
+        status: goals::Status::Active,
+        target: base::Money::new(100_000, base::Currency::USD),
+        saved_minor: 2_500,
+        target_on: None,
+        accounts: Vec::new(),
+    };
+    goals::create(&world.app, &person.caller, goal).await.unwrap();
     service::insights::pipeline::run_all(&world.app).await.unwrap();
     let client = Client::of(&world, &person).await;
     let document = document();
-    let everyday = person.account("Everyday").await.to_string();
+    let first = async |list: &str, member: &str| {
+        let data = client.get(&format!("/v1/{list}")).await.data();
+        let row = if member.is_empty() { &data[0] } else { &data[member][0] };
+        row["id"].as_str().unwrap().to_owned()
+    };
+    let ids = [
+        ("/accounts", person.account("Everyday").await.to_string()),
+        ("/transactions", first("transactions", "").await),
+        ("/goals", first("goals", "goals").await),
+        ("/recurring", first("recurring", "streams").await),
+    ];
     // The other endpoints have their own tests.
     let is_covered = |it: &&Endpoint| !["Paper trading", "Actions", "Webhooks"].contains(&it.tag);
     for endpoint in web::api::ENDPOINTS.iter().filter(is_covered) {
-        let path = endpoint.path.replace("{id}", &everyday);
+        let id = ids.iter().find(|(list, _)| endpoint.path.starts_with(list));
+        let path = endpoint.path.replace("{id}", id.map_or("", |(_, id)| id));
         let answer = client.get(&format!("/v1{path}")).await.json();
         assert_documented(&document, endpoint, &answer);
     }

@@ -45,5 +45,7 @@ pub use transaction::{AccountPart, Transaction, TransactionRow};
 pub use webhook::{Deleted, Delivery, DeliveryTest, Endpoint, EndpointWithSecret, Endpoints};
 pub use webhook::{EventTypeShape, EventTypes, PortalLink, RotatedSecret};
 
-/// The API version in webhook events.
+/// The API version of responses and webhook events.
 pub const API_VERSION: &str = "2026-04-10";
+/// Every version that a client can ask for with the header `Evenkeel-Version`, oldest first.
+pub const API_VERSIONS: &[&str] = &[API_VERSION];

@@ -97,6 +97,10 @@ impl Scopes {
         self.0 & (1 << scope as u32) != 0
     }
 
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.into_iter().filter(move |it| self.has(*it))
     }

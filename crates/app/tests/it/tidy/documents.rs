@@ -15,6 +15,19 @@ fn paths_named_in_documents_exist() {
     assert_no_breaches("These paths do not exist: correct the document.", &breaches);
 }
 
+/// One version of the program: the crates', which `--version` prints, the OpenAPI document's and the newest of the
+/// changelog.
+#[test]
+fn the_version_is_the_same_everywhere() {
+    let version = env!("CARGO_PKG_VERSION");
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let openapi: serde_json::Value = serde_json::from_str(&read("docs/openapi.json")).unwrap();
+    assert_eq!(openapi["info"]["version"], version);
+    let changelog = read("CHANGELOG.md");
+    let newest = changelog.lines().find_map(|it| it.strip_prefix("## ")).unwrap();
+    assert_eq!(newest.split(' ').next(), Some(version));
+}
+
 /// The documents at the root and under `docs`, except the changelog, which may name files that no longer exist.
 fn documents() -> Vec<File> {
     let mut found = files("docs", ".md");

@@ -17,7 +17,7 @@ use crate::{App, Error, Result, Tx};
 
 pub use access_tokens::authenticate;
 pub use errors::{OAuthError, OAuthErrorCode, OAuthFailure, OAuthResult};
-pub use scopes::grantable_scopes;
+pub use scopes::{grantable_scopes, is_own_resource};
 
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;

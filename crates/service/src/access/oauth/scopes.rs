@@ -35,6 +35,7 @@ pub(super) fn parse_resource(issuer: &str, text: &str) -> Result<String, OAuthEr
     Err(OAuthError::new(OAuthErrorCode::InvalidTarget, message))
 }
 
-pub(super) fn is_own_resource(issuer: &str, resource: &str) -> bool {
+/// Whether a resource is this installation or its API.
+pub fn is_own_resource(issuer: &str, resource: &str) -> bool {
     resource.strip_prefix(issuer).is_some_and(|it| it.is_empty() || it == "/v1")
 }

@@ -53,6 +53,8 @@ async fn assert_refused_everywhere(fixture: &TradingFixture, token: &str, made: 
         ("application/x-www-form-urlencoded", "decision=approve".to_owned()),
     ];
     for (kind, body) in &forms {
+        // Refused requests count against the key's rate limit too.
+        fixture.world.advance_seconds(61);
         let cookie = format!("evenkeel_session={token}");
         let client = Client::with_token(&fixture.world, token).header("content-type", kind);
         let client = client.header("cookie", &cookie);

@@ -48,7 +48,12 @@ async fn metadata_is_also_served_under_the_path_of_its_resource_or_issuer() {
     });
     let server = deep.get("/.well-known/oauth-authorization-server/money").await.json();
     assert_eq!(server["issuer"], "https://home.example/money");
-    let resource = deep.get("/.well-known/oauth-protected-resource/money/v1").await.json();
+    // The challenge names the document whose `resource` is the API that refused the request (RFC 9728, section 3.3).
+    let refused = deep.get("/v1/me").await;
+    let metadata = "https://home.example/.well-known/oauth-protected-resource/money/v1";
+    let named = format!("resource_metadata=\"{metadata}\"");
+    assert!(refused.header("www-authenticate").contains(&named));
+    let resource = deep.get(metadata.strip_prefix("https://home.example").unwrap()).await.json();
     assert_eq!(resource["resource"], "https://home.example/money/v1");
 }
 

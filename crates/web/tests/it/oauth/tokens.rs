@@ -222,6 +222,7 @@ async fn only_a_confidential_client_may_introspect_its_own_tokens() {
     let now = fixture.world.clock.now().as_second();
     assert_eq!((&own["iat"], &own["exp"]), (&now.into(), &(now + 900).into()));
     assert_eq!(own["iss"], super::issuer());
+    assert_eq!(own["aud"], format!("{}/v1", super::issuer()));
     let inactive = serde_json::json!({ "active": false });
     assert_eq!(ask(&two, &other_secret, &access).await.json(), inactive);
     assert_eq!(ask(&one, &secret, "nonsense").await.json(), inactive);

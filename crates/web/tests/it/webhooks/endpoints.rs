@@ -52,12 +52,11 @@ async fn an_endpoint_is_created_read_updated_and_deleted() {
     let deleted = fixture.send(Method::DELETE, &endpoint_path(&made), "").await;
     assert_eq!(deleted.data(), json!({ "deleted": true }));
     assert_eq!(fixture.get(ENDPOINTS).await.data(), json!({ "endpoints": [] }));
-    for path in
-        [endpoint_path(&made), format!("/webhooks/deliveries?endpoint_id={}", text(&made, "id"))]
-    {
-        let gone = fixture.get(&path).await.refusal();
-        assert_eq!(gone, "404 NOT_FOUND: there is no such webhook endpoint");
-    }
+    let gone = fixture.get(&endpoint_path(&made)).await.refusal();
+    assert_eq!(gone, "404 NOT_FOUND: there is no such webhook endpoint");
+    let deliveries = format!("/webhooks/deliveries?endpoint_id={}", text(&made, "id"));
+    let gone = fixture.get(&deliveries).await.refusal();
+    assert_eq!(gone, "404 NOT_FOUND endpoint_id: there is no such webhook endpoint");
 }
 
 #[tokio::test]
