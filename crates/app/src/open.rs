@@ -6,9 +6,9 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, anyhow, bail};
 use base::{Clock, Entropy, Network};
 use db::{Db, Target};
+use service::ledger::quotes::Trading;
 use service::platform::installation::{self, Key};
 use service::platform::readiness::Disk;
-use service::trading::quotes::Trading;
 use service::{App, Setup, chains, schema};
 
 use net::{Guard, HttpClient, Policy};

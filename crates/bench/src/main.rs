@@ -15,9 +15,9 @@ use std::sync::Arc;
 
 use anyhow::{bail, ensure};
 use base::{Clock, Entropy};
+use service::ledger::quotes::{Trading, WhenClosed};
 use service::platform::installation;
 use service::platform::limits::Policy;
-use service::trading::quotes::{Trading, WhenClosed};
 use service::{App, Setup, schema};
 
 #[global_allocator]

@@ -40,6 +40,7 @@ use world::World;
 
 pub use goals::{GoalSeed, Person};
 pub use load::load;
+pub use portfolio::{MarketPrice, symbols};
 pub use truth::TruthRow;
 
 /// The version of the generated data. Raise it whenever the same seed gives other data, so that measurements name the
@@ -62,8 +63,13 @@ pub struct Unexplained {
 impl Household {
     /// Simulates the two years that end on the day of `as_of`.
     pub fn new(seed: u64, as_of: Timestamp) -> Household {
+        Household::with_prices(seed, as_of, Vec::new())
+    }
+
+    /// Like `new`, with these prices on the last day, so that holdings agree with the market of a demonstration.
+    pub fn with_prices(seed: u64, as_of: Timestamp, prices: Vec<MarketPrice>) -> Household {
         let mut world = World::new(seed, as_of);
-        generate(&mut world);
+        generate(&mut world, prices);
         world
             .book
             .sort_by(|a, b| (a.account, a.posted_on, &a.id).cmp(&(b.account, b.posted_on, &b.id)));
@@ -121,8 +127,8 @@ impl Household {
 
 /// Generates all transactions. Order matters: card payments come after the purchases, sweeps after the bills,
 /// interest last, because each depends on the balances before it.
-fn generate(world: &mut World) {
-    world.portfolio = portfolio::Portfolio::new(world.seed, world.start, world.today);
+fn generate(world: &mut World, prices: Vec<MarketPrice>) {
+    world.portfolio = portfolio::Portfolio::new(world.seed, world.start, world.today, prices);
     world.college_closed_on = world.start + world.draw("account/college/end").between(200, 260);
     world.open(Account::HighYield, 8_750_00);
     world.open(Account::Gifts, 240_00);

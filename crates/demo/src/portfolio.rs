@@ -1,7 +1,7 @@
 //! The household's investments: securities with generated prices, and lots.
 
-use base::Fixed9;
 use base::draft::{AssetClass, SecurityKind};
+use base::{Fixed9, Timestamp};
 
 use super::accounts::Account;
 use super::calendar::{Day, is_business_day};
@@ -81,6 +81,19 @@ pub(super) const SECURITIES: [Security; 8] = {
     ]
 };
 
+/// The price of a security in a market.
+#[derive(Debug, Clone)]
+pub struct MarketPrice {
+    pub symbol: String,
+    pub price: Fixed9,
+    pub at: Timestamp,
+}
+
+/// The symbols of all securities that the household may hold.
+pub fn symbols() -> impl Iterator<Item = &'static str> {
+    SECURITIES.iter().filter_map(|it| it.symbol)
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lot {
     pub(super) account: Account,
@@ -103,18 +116,21 @@ pub(super) struct Portfolio {
     pub(super) lots: Vec<Lot>,
     /// Prices by security, then by day, beginning with the day before the first.
     prices: Vec<Vec<i64>>,
+    /// Prices of the last day that a market gave.
+    market: Vec<MarketPrice>,
     first: Day,
 }
 
 impl Portfolio {
-    pub(super) fn new(seed: u64, start: Day, today: Day) -> Portfolio {
+    pub(super) fn new(seed: u64, start: Day, today: Day, market: Vec<MarketPrice>) -> Portfolio {
         let first = start - 1;
         let path = |(index, security): (usize, &Security)| {
             let mut draw = Draw::new(seed, 0, &format!("price/{index}"));
-            price_path(&mut draw, security, first, today)
+            let given = market_price(&market, security);
+            price_path(&mut draw, security, given.map(ten_thousandths), (first, today))
         };
         let prices = SECURITIES.iter().enumerate().map(path).collect();
-        let mut portfolio = Portfolio { lots: Vec::new(), prices, first };
+        let mut portfolio = Portfolio { lots: Vec::new(), prices, market, first };
         portfolio.open(seed);
         portfolio
     }
@@ -146,6 +162,11 @@ impl Portfolio {
     pub(super) fn price(&self, security: usize, day: Day) -> i64 {
         let path = &self.prices[security];
         path[((day - self.first).max(0) as usize).min(path.len() - 1)]
+    }
+
+    /// The time of the last price, if a market gave it.
+    pub(super) fn priced_at(&self, security: usize) -> Option<Timestamp> {
+        market_price(&self.market, &SECURITIES[security]).map(|it| it.at)
     }
 
     /// Buys units for an amount, rounded to thousandths like the broker does. Returns the cost.
@@ -191,12 +212,23 @@ pub(super) fn fixed_price(ten_thousandths: i64) -> Fixed9 {
     Fixed9::from_billionths(i128::from(ten_thousandths) * 100_000)
 }
 
+fn market_price<'a>(market: &'a [MarketPrice], security: &Security) -> Option<&'a MarketPrice> {
+    market.iter().find(|it| Some(it.symbol.as_str()) == security.symbol)
+}
+
+fn ten_thousandths(market: &MarketPrice) -> i64 {
+    i64::try_from(market.price.billionths() / 100_000).unwrap_or(i64::MAX)
+}
+
 /// Generates prices backward from today's, so that today's price is realistic.
-fn price_path(draw: &mut Draw, security: &Security, first: Day, today: Day) -> Vec<i64> {
-    let mut price = security.price * draw.between(960, 1040) / 1000;
-    if security.swing == 0 {
-        price = security.price;
-    }
+fn price_path(
+    draw: &mut Draw,
+    security: &Security,
+    given: Option<i64>,
+    (first, today): (Day, Day),
+) -> Vec<i64> {
+    let drawn = security.price * draw.between(960, 1040) / 1000;
+    let mut price = given.unwrap_or(if security.swing == 0 { security.price } else { drawn });
     let mut path = vec![price];
     for day in (first..today).rev() {
         if is_business_day(day + 1) && security.swing > 0 {

@@ -202,7 +202,8 @@ fn holding(world: &World, account: Account, position: &Position) -> HoldingDraft
             currency: Currency::USD,
             price: priced.then(|| price(day)),
             previous_close: priced.then(|| price(business_day_on_or_before(day - 1))),
-            priced_at: priced.then_some(world.as_of),
+            priced_at: priced
+                .then(|| world.portfolio.priced_at(position.security).unwrap_or(world.as_of)),
         },
         quantity: position.quantity,
         cost_basis_minor: position.cost_minor,

@@ -236,6 +236,21 @@ fn the_accounts_are_of_every_kind_and_one_is_closed() {
 }
 
 #[test]
+fn holdings_have_the_price_that_a_market_gives_for_the_last_day() {
+    let (as_of, at) = (NOON.parse().unwrap(), "2026-03-09T20:00:00Z".parse().unwrap());
+    let price = base::Fixed9::parse("333.25").unwrap();
+    let given = MarketPrice { symbol: "VTI".to_owned(), price, at };
+    let statements = Household::with_prices(7, as_of, vec![given]).statements();
+    let all = accounts(&statements);
+    let holdings = all.iter().filter_map(|it| it.holdings.as_ref()).flatten();
+    for holding in holdings.filter(|it| it.security.symbol.is_some()) {
+        let is_given = holding.security.symbol.as_deref() == Some("VTI");
+        assert_eq!(holding.security.price == Some(price), is_given);
+        assert_eq!(holding.security.priced_at == Some(at), is_given);
+    }
+}
+
+#[test]
 fn the_balance_of_an_investment_account_is_the_value_of_its_holdings() {
     let statements = household(6).statements();
     for account in accounts(&statements) {

@@ -41,8 +41,8 @@ pub struct AppState {
     pub key_cache: access::keys::KeyCache,
     pub(crate) access_cache: access::oauth::access_tokens::TokenCache,
     pub(crate) hashing: access::passwords::HashingLimit,
-    pub trading: trading::quotes::Trading,
-    pub(crate) quote_cache: trading::quotes::QuoteCache,
+    pub trading: ledger::quotes::Trading,
+    pub(crate) quote_cache: ledger::quotes::QuoteCache,
     pub(crate) approvals_life_seconds: i64,
     pub(crate) changes: actions::ChangeNotifier,
     pub background: platform::background::Background,
@@ -70,7 +70,7 @@ pub struct Setup {
     pub entropy: Entropy,
     pub installation_key: platform::installation::Key,
     pub rate_limit: platform::limits::Policy,
-    pub trading: trading::quotes::Trading,
+    pub trading: ledger::quotes::Trading,
     /// How long a proposal can be decided, unless the person's policy says otherwise.
     pub approvals_life_seconds: i64,
     /// The HTTP client that delivers webhooks; `None` where none are sent.
@@ -104,7 +104,7 @@ impl App {
             access_cache: access::oauth::access_tokens::TokenCache::default(),
             hashing: access::passwords::HashingLimit::default(),
             trading: setup.trading,
-            quote_cache: trading::quotes::QuoteCache::default(),
+            quote_cache: ledger::quotes::QuoteCache::default(),
             approvals_life_seconds: setup.approvals_life_seconds,
             changes: actions::ChangeNotifier::default(),
             background: platform::background::Background::default(),

@@ -58,6 +58,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "plain_words",
         sql: include_str!("../../../migrations/0011_plain_words.sql"),
     },
+    Migration {
+        version: 12,
+        name: "instruments",
+        sql: include_str!("../../../migrations/0012_instruments.sql"),
+    },
 ];
 
 /// All SQL statements of the product: the constants, and the variants that filters can build. One test prepares each of
@@ -76,13 +81,14 @@ pub fn statements() -> Vec<String> {
         crate::platform::idempotency::STATEMENTS,
         crate::access::images::STATEMENTS,
         crate::platform::installation::STATEMENTS,
+        crate::ledger::instruments::STATEMENTS,
         crate::ledger::investments::STATEMENTS,
         crate::access::invitations::STATEMENTS,
         crate::access::keys::STATEMENTS,
         crate::platform::limits::STATEMENTS,
         crate::access::profiles::STATEMENTS,
         crate::access::passkeys::STATEMENTS,
-        crate::trading::quotes::STATEMENTS,
+        crate::ledger::quotes::STATEMENTS,
         crate::access::recovery::STATEMENTS,
         crate::ledger::rates::STATEMENTS,
         crate::platform::person_lock::STATEMENTS,

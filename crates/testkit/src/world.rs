@@ -11,9 +11,9 @@ use service::access::sessions::{self, Method, Visit};
 use service::access::users::{self, NewUser, User};
 use service::ingest::imports::{self, Summary};
 use service::ledger::accounts::{self, Status};
+use service::ledger::quotes::{Trading, WhenClosed};
 use service::platform::installation;
 use service::platform::limits::Policy;
-use service::trading::quotes::{Trading, WhenClosed};
 use service::{App, Caller, Scopes, Setup};
 
 use crate::{Database, Market, receiver};

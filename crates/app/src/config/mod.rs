@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use service::ingest::imports::files;
+use service::ledger::quotes::WhenClosed;
 use service::platform::installation;
 use service::platform::limits::Policy;
-use service::trading::quotes::WhenClosed;
 
 use layers::Settings;
 

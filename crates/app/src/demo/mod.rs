@@ -9,14 +9,16 @@ mod state;
 
 use std::net::SocketAddr;
 
-use ::demo::Household;
+use ::demo::{Household, MarketPrice};
 use anyhow::{Result, bail};
 use base::UserId;
 use service::access::keys::{self, NewKey};
 use service::access::profiles;
 use service::access::users::{self, NewUser};
-use service::trading::quotes::WhenClosed;
+use service::ledger::quotes::WhenClosed;
 use service::{App, Caller, Scopes};
+use sources::market::demo::DemoMarket;
+use sources::market::{Quote, QuoteProvider as _};
 
 use crate::cli;
 use crate::commands::generate_password;
@@ -119,7 +121,9 @@ async fn seed(config: &Config, args: &cli::Demo, app: &App, loops: &mut Loops) -
         return load::seed(config, app, state, size).await;
     }
     let (seed, as_of) = (state.seed(), state.as_of()?);
-    let household = tokio::task::spawn_blocking(move || Household::new(seed, as_of)).await?;
+    let prices = market_prices(as_of).await;
+    let make = move || Household::with_prices(seed, as_of, prices);
+    let household = tokio::task::spawn_blocking(make).await?;
     if let Some(file) = &args.ground_truth {
         household::write_truth(file, &household)?;
     }
@@ -127,6 +131,14 @@ async fn seed(config: &Config, args: &cli::Demo, app: &App, loops: &mut Loops) -
     proposals::seed(app, user).await?;
     feed::start(loops, app, household, user, (as_of, config.demo_feed_seconds));
     Ok(access)
+}
+
+/// The prices of the demo market, so that linked holdings and paper holdings agree.
+async fn market_prices(as_of: base::Timestamp) -> Vec<MarketPrice> {
+    let symbols = ::demo::symbols().map(str::to_owned).collect();
+    let quotes = DemoMarket.quotes(symbols, as_of).await.unwrap_or_default();
+    let price = |it: Quote| MarketPrice { symbol: it.symbol, price: it.price, at: it.at };
+    quotes.into_iter().map(price).collect()
 }
 
 /// Imports the demo's data, but never into a database with real people.

@@ -10,8 +10,8 @@ use base::{Clock, Entropy, FileId};
 use db::Db;
 use service::access::users;
 use service::ingest::imports::files::{self, CommitOutcome};
+use service::ledger::quotes::{Trading, WhenClosed};
 use service::platform::{installation, limits};
-use service::trading::quotes::{Trading, WhenClosed};
 use service::{App, Caller, Setup};
 use testkit::Market;
 

@@ -9,8 +9,8 @@ use flate2::{Compress, Compression, FlushCompress};
 use service::access::sessions::{self, Method, Visit};
 use service::access::users;
 use service::ingest::imports::files;
+use service::ledger::quotes::{Trading, WhenClosed};
 use service::platform::{installation, limits};
-use service::trading::quotes::{Trading, WhenClosed};
 use service::{App, Caller, Setup};
 use testkit::Market;
 

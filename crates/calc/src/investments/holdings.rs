@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use base::draft::{AssetClass, SecurityKind};
 use base::{AccountId, Date, Fixed9, Percent, SecurityId, days_from_date, divide_half_even};
 
-use super::{AccountBalance, Holding, Position, Scope};
+use super::{AccountBalance, Holding, Position, Price, Scope};
 
 /// A price up to this old may still be from the latest session: Friday's, on the Tuesday after a holiday.
 const SESSION_DAYS_MAX: i64 = 4;
@@ -16,7 +16,8 @@ pub(super) fn aggregate(scope: &Scope<'_>) -> Vec<Holding> {
     for position in scope.positions {
         parts.entry(position.security_id).or_default().push(position);
     }
-    parts.values().filter_map(|parts| holding(parts, scope.today)).collect()
+    let newest = |id| scope.prices.get(id);
+    parts.iter().filter_map(|(id, parts)| holding(parts, newest(id), scope.today)).collect()
 }
 
 /// The positive rest of each account's balance as a holding of its own, and the accounts whose rest is negative.
@@ -72,10 +73,10 @@ fn rest_of(account: &AccountBalance, minor: i64) -> Holding {
     }
 }
 
-fn holding(parts: &[&Position], today: Date) -> Option<Holding> {
+fn holding(parts: &[&Position], newest: Option<&Price>, today: Date) -> Option<Holding> {
     // All parts should agree about the security; if not, the latest price is used.
     let freshest = |it: &&&Position| (it.price.is_some(), it.priced_at, it.account_id);
-    let lead = parts.iter().max_by_key(freshest)?;
+    let lead = &with_price(parts.iter().max_by_key(freshest)?, newest);
     let is_cash = lead.asset_class == AssetClass::Cash;
     let billionths = parts.iter().map(|it| it.quantity.billionths());
     let quantity = Fixed9::from_billionths(billionths.fold(0, i128::saturating_add));
@@ -110,6 +111,18 @@ fn holding(parts: &[&Position], today: Date) -> Option<Holding> {
             .and_then(|(gain, basis)| Percent::of(gain, basis)),
         percent_of_account: None,
     })
+}
+
+fn with_price(position: &Position, newest: Option<&Price>) -> Position {
+    match newest {
+        Some(newest) => Position {
+            price: Some(newest.price),
+            previous_close: newest.previous_close,
+            priced_at: Some(newest.at),
+            ..position.clone()
+        },
+        None => position.clone(),
+    }
 }
 
 /// Quantity times price; without a price the institution's valuation; cash without either is worth its own amount.

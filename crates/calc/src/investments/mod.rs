@@ -2,16 +2,21 @@
 
 mod holdings;
 mod order;
+mod prices;
 #[cfg(test)]
 mod tests;
 mod totals;
+
+use std::collections::BTreeMap;
 
 use base::draft::{AssetClass, SecurityKind};
 use base::{AccountId, Currency, Date, Fixed9, Percent, SecurityId, Timestamp};
 
 use crate::rates::Rates;
 
-/// One security in one account. The details of the security itself are the same in every account.
+pub use prices::{Price, newer};
+
+/// One security in one account. Its price is the institution's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Position {
     pub account_id: AccountId,
@@ -42,6 +47,8 @@ pub struct AccountBalance {
 pub struct Scope<'a> {
     pub positions: &'a [Position],
     pub accounts: &'a [AccountBalance],
+    /// The newest price of a security. It replaces the prices of its positions.
+    pub prices: &'a BTreeMap<SecurityId, Price>,
     pub rates: &'a Rates,
     pub today: Date,
 }

@@ -76,7 +76,48 @@ fn portfolio_in_view(
     accounts: &[AccountBalance],
     view: &View,
 ) -> Portfolio {
-    portfolio(&Scope { positions, accounts, rates: &rates(), today: today() }, view)
+    let prices = BTreeMap::new();
+    let scope = Scope { positions, accounts, prices: &prices, rates: &rates(), today: today() };
+    portfolio(&scope, view)
+}
+
+#[test]
+fn a_newer_price_replaces_the_institutions_but_does_not_appear_as_cash() {
+    let held = position(1, "VTI", "2", Some("100"));
+    let newest =
+        Price { price: fixed("110"), previous_close: Some(fixed("100")), at: days_ago(0).unwrap() };
+    let prices = BTreeMap::from([(security(1), newest)]);
+    let (positions, accounts) = ([held], [balance(1, 25_000)]);
+    let scope = Scope {
+        positions: &positions,
+        accounts: &accounts,
+        prices: &prices,
+        rates: &rates(),
+        today: today(),
+    };
+    let groups = portfolio(&scope, &View::default()).groups;
+    let holdings: Vec<&Holding> = groups.iter().flat_map(|it| &it.holdings).collect();
+    let shown = (holdings[0].last_price, holdings[0].last_price_at, holdings[0].day_change_minor);
+    assert_eq!(shown, (Some(fixed("110")), days_ago(0), Some(2_000)));
+    assert_eq!(holdings[0].current_value_minor, Some(22_000));
+    // The balance was stated when the shares were worth 200.00.
+    assert_eq!(holdings[1].current_value_minor, Some(5_000));
+}
+
+#[test]
+fn the_newer_of_two_prices_keeps_a_close_of_its_own_day() {
+    let price = |text, close: Option<&str>, days| Price {
+        price: fixed(text),
+        previous_close: close.map(fixed),
+        at: days_ago(days).unwrap(),
+    };
+    let (old, new) = (price("1", Some("9"), 1), price("2", None, 0));
+    assert_eq!(newer(old, new), new, "a close of another day is not used");
+    assert_eq!(newer(new, old), new);
+    let earlier = Price { at: Timestamp::from_second(TODAY * 86_400).unwrap(), ..old };
+    assert_eq!(newer(new, earlier), Price { previous_close: Some(fixed("9")), ..new });
+    let tied = price("3", None, 0);
+    assert_eq!((newer(new, tied), newer(tied, new)), (tied, new), "the second wins a tie");
 }
 
 fn rows(portfolio: &Portfolio) -> Vec<&Holding> {

@@ -11,8 +11,8 @@ use super::action::{Action, DecisionMethod, Status};
 use super::payload::Kind;
 use super::{corrections, execute, read};
 use crate::access::passkeys::{self, ChallengeRequest, Purpose, RelyingParty};
+use crate::ledger::quotes;
 use crate::platform::audit::{self, Actor, Note};
-use crate::trading::quotes;
 use crate::{App, Caller, Credential, Error, Result, Tx};
 
 const REASON_LENGTH_MAX: usize = 500;

@@ -13,10 +13,10 @@ use super::payload::ActionPayload;
 use crate::classify::merchants::merchant_name;
 use crate::classify::overrides::Override;
 use crate::classify::rules::NewRule;
+use crate::ledger::quotes::{self, SourcedQuote, WhenClosed};
 use crate::ledger::transactions::row::{StoredTransaction, transaction_columns};
 use crate::trading::paper::orders::{Estimate, Order};
 use crate::trading::paper::{self, ACCOUNTS_MAX, usd};
-use crate::trading::quotes::{self, SourcedQuote, WhenClosed};
 use crate::{App, Caller, Error, Result, Tx};
 
 /// The proposer's name and reason, which are shown as theirs.

@@ -13,10 +13,10 @@ use super::action::{Action, Status};
 use super::payload::{ActionPayload, Kind};
 use super::{corrections, read};
 use crate::access::users;
+use crate::ledger::quotes::{self, SourcedQuote, WhenClosed};
 use crate::platform::audit::{self, Actor, Note};
 use crate::trading::paper::orders::{self, Order};
 use crate::trading::paper::{self, usd};
-use crate::trading::quotes::{self, SourcedQuote, WhenClosed};
 use crate::{App, Caller, Error, Result, Tx};
 
 /// How long a trade waits for a price while the market is open.

@@ -11,9 +11,9 @@ use super::display::ProposalDetails;
 use super::payload::ActionPayload;
 use super::{policy, read};
 use crate::classify::overrides::{Override, TRANSACTIONS_MAX};
+use crate::ledger::quotes::{self, SourcedQuote};
 use crate::platform::audit::{self, Note};
 use crate::trading::paper;
-use crate::trading::quotes::{self, SourcedQuote};
 use crate::{App, Caller, Credential, Error, Result, Tx};
 
 const DESCRIPTION_LENGTH_MAX: usize = 200;

@@ -66,7 +66,7 @@ pub async fn restore<R: Read + Send + 'static>(
         if written != contents.rows {
             return Err(damaged());
         }
-        upgrade::rename_words(tx, contents.header.schema)?;
+        upgrade::upgrade_rows(tx, contents.header.schema)?;
         access::end_stale_access(tx, &revoked, contents.made_at(), now)
     })
     .await

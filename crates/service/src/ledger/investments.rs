@@ -1,15 +1,18 @@
 //! Investments: the holdings of all accounts, by asset class, with their gains.
 
+use std::collections::BTreeMap;
+
 use base::draft::{AccountKind, AssetClass, SecurityKind};
-use base::{AccountId, Currency, Fixed9, Money};
-use calc::investments::{AccountBalance, Portfolio, Position, Scope as Sums};
+use base::{AccountId, Currency, Fixed9, Money, SecurityId, UserId};
+use calc::investments::{AccountBalance, Portfolio, Position, Price, Scope as Sums};
 pub use calc::investments::{Holding, SortBy, View};
 use db::params;
 use wire::json::{Moment, Number};
 use wire::v1::{self, Scope};
 
 use crate::access::users;
-use crate::ledger::{accounts, rates};
+use crate::ledger::instruments::{self, InstrumentKey};
+use crate::ledger::{accounts, quotes, rates};
 use crate::{App, Caller, Error, Result};
 
 /// The portfolio, sorted and filtered as requested, and the currency of its total.
@@ -104,6 +107,8 @@ pub async fn list(
         }
     };
     let mut positions = app.db.all(POSITIONS, params![caller.user], read).await?;
+    // The price does not depend on the accounts in scope.
+    let prices = identify(app, caller.user, &mut positions).await?;
     positions.retain(|it| in_scope.iter().any(|account| account.id == it.account_id));
     let balance = |it: &accounts::Account| {
         let balance_minor = it.balance_current_minor?;
@@ -114,8 +119,36 @@ pub async fn list(
         in_scope.iter().filter(investment).filter_map(balance).collect();
     let rates = rates::latest(app, caller, base_currency).await?;
     let today = app.clock.today();
-    let sums = Sums { positions: &positions, accounts: &balances, rates: &rates, today };
+    let sums =
+        Sums { positions: &positions, accounts: &balances, prices: &prices, rates: &rates, today };
     Ok(Investments { portfolio: calc::investments::portfolio(&sums, &view), base_currency })
+}
+
+/// Gives positions of the same instrument one id, and returns the newest known price of each instrument.
+async fn identify(
+    app: &App,
+    user: UserId,
+    positions: &mut [Position],
+) -> Result<BTreeMap<SecurityId, Price>> {
+    let key = |it: &Position| InstrumentKey::new(it.symbol.as_deref(), it.currency, it.kind);
+    let keys: Vec<Option<InstrumentKey>> = positions.iter().map(key).collect();
+    let symbols = keys.iter().flatten().filter_map(|it| it.market_symbol());
+    let quotes = quotes::known(app, user, symbols.map(str::to_owned).collect()).await?;
+    let given = keys.iter().zip(positions.iter()).filter_map(|(key, it)| {
+        let (price, previous_close) = (it.price?, it.previous_close);
+        Some((key.clone()?, Price { price, previous_close, at: it.priced_at? }))
+    });
+    let quoted = quotes.iter().map(|it| (InstrumentKey::listed(&it.symbol), quotes::price(it)));
+    let newest = instruments::newest(app.clock.now(), given.chain(quoted));
+    let ids =
+        if positions.is_empty() { Default::default() } else { instruments::ids(app, user).await? };
+    let mut prices = BTreeMap::new();
+    for (position, key) in positions.iter_mut().zip(keys) {
+        let Some(key) = key else { continue };
+        position.security_id = ids.get(&key).copied().unwrap_or(position.security_id);
+        prices.extend(newest.get(&key).map(|it| (position.security_id, *it)));
+    }
+    Ok(prices)
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<Position> {

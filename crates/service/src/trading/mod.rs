@@ -1,4 +1,3 @@
-//! Paper trading and quotes.
+//! Paper trading.
 
 pub mod paper;
-pub mod quotes;

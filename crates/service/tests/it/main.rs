@@ -28,6 +28,7 @@ mod passkeys;
 mod profiles;
 mod recovery;
 mod restores;
+mod securities;
 mod sign_ins;
 mod statements;
 mod transactions;

@@ -67,6 +67,12 @@ pub trait QuoteProvider: Send + Sync {
     /// How long a quote may be cached.
     fn cache_seconds(&self) -> i64;
 
+    /// Whether quotes are computed or read on this machine, without a request to anybody. They are not stored, because
+    /// they can be had again.
+    fn is_local(&self) -> bool {
+        self.cache_seconds() == 0
+    }
+
     /// How old a price may be during trading hours before it is stale and cannot be traded at.
     fn stale_after_seconds(&self) -> i64 {
         900

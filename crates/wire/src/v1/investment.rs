@@ -22,6 +22,7 @@ pub struct HoldingGroup {
 /// unknown cost has no gain.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Holding {
+    /// The same in all accounts, paper accounts included.
     #[schema(example = "sec_01kny3v1m8f2x9q4t7r5c6b8de")]
     pub security_id: String,
     #[schema(example = "VTI")]
@@ -40,6 +41,7 @@ pub struct Holding {
     pub currency: String,
     #[schema(example = json!(42.125))]
     pub quantity: Number,
+    /// The newest price, of an institution or of the market.
     #[schema(example = json!(291.2))]
     pub last_price: Option<Number>,
     pub last_price_at: Option<Moment>,

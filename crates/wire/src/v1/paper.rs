@@ -56,6 +56,7 @@ pub struct PaperHoldings {
 pub struct PaperHolding {
     #[schema(example = "hld_01kny3v1m8f2x9q4t7r5c6b8de")]
     pub id: String,
+    /// The same as in `/investments`.
     #[schema(example = "sec_01kny3v1m8f2x9q4t7r5c6b8de")]
     pub security_id: String,
     #[schema(example = "AAPL")]
@@ -71,6 +72,7 @@ pub struct PaperHolding {
     pub quantity: Number,
     #[schema(example = json!(561.30))]
     pub cost_basis: Number,
+    /// The newest price, of the market or of an institution where the person holds the same security.
     #[schema(example = json!(187.1))]
     pub institution_price: Option<Number>,
     #[schema(example = json!(561.30))]

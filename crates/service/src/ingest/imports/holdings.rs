@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::draft::HoldingDraft;
+use base::draft::{HoldingDraft, SecurityKind};
 use base::{Fixed9, SecurityId, kinds};
 use db::{Tx, params};
 use wire::json::Moment;
@@ -11,6 +11,7 @@ use wire::v1::Event;
 use super::batch::{Batch, SavedAccount};
 use super::journal::RowKey;
 use crate::Result;
+use crate::ledger::instruments::{self, InstrumentKey};
 
 pub(super) fn save(
     tx: &mut Tx<'_>,
@@ -98,7 +99,8 @@ fn save_security(
     let text = |it: Option<Fixed9>| it.map(|it| it.to_string());
     let (price, previous_close) = (text(security.price), text(security.previous_close));
     let key = params![batch.user, batch.connection, &security.external_id];
-    let known: Option<SecurityId> = tx.first(SECURITY, key, |row| row.get(0))?;
+    let known: Option<(SecurityId, Option<InstrumentKey>)> = tx.first(SECURITY, key, read_known)?;
+    let (known, before) = known.map_or((None, None), |(id, key)| (Some(id), key));
     let id = known.unwrap_or_else(|| batch.app.ids.make::<kinds::Security>());
     match known {
         Some(id) => batch.journal.record(tx, batch.user, RowKey::Security(id))?,
@@ -124,9 +126,18 @@ fn save_security(
     )?;
     if changed == 0 {
         batch.journal.discard(RowKey::Security(id));
+    } else {
+        let (symbol, currency) = (security.symbol.as_deref(), security.currency);
+        let after = InstrumentKey::new(symbol, currency, security.kind);
+        instruments::register_security(&batch.app, tx, batch.user, id, (before, after))?;
     }
     *changes += changed;
     Ok(id)
+}
+
+fn read_known(row: &db::Row<'_>) -> db::Result<(SecurityId, Option<InstrumentKey>)> {
+    let kind = row.word(3, "security kind", SecurityKind::parse)?;
+    Ok((row.get(0)?, InstrumentKey::new(row.get(1)?, row.get(2)?, kind)))
 }
 
 // Writes only changes, so that an event means a change. Both engines know `is distinct from`.
@@ -146,7 +157,7 @@ const SAVE_SECURITY: &str =
         or securities.kind is distinct from excluded.kind
         or securities.asset_class is distinct from excluded.asset_class
         or securities.priced_at is distinct from excluded.priced_at";
-const SECURITY: &str = "select id from securities
+const SECURITY: &str = "select id, symbol, currency, kind from securities
     where user_id = $1 and connection_id = $2 and external_id = $3";
 const SAVE_HOLDING: &str = "insert into holdings (user_id, account_id, security_id, id, quantity,
     cost_basis_minor, institution_value_minor, updated_at)

@@ -2,14 +2,17 @@
 
 use std::collections::HashMap;
 
-use base::{Currency, Fixed9, HoldingId, Money, PaperAccountId, Percent, SecurityId, Timestamp};
+use base::{
+    Currency, Fixed9, HoldingId, Money, PaperAccountId, Percent, SecurityId, Timestamp, UserId,
+};
 use db::params;
 use sources::market::{InstrumentKind, calendar};
 use wire::json::{Moment, Number};
 use wire::v1::{self, Code, Scope};
 
 use super::ledger::{self, EntryKind, usd};
-use crate::trading::quotes::{self, SourcedQuote};
+use crate::ledger::instruments;
+use crate::ledger::quotes::{self, SourcedQuote};
 use crate::{App, Caller, Error, Result};
 
 /// The most paper accounts of one person.
@@ -199,7 +202,7 @@ pub async fn list_accounts(app: &App, caller: &Caller) -> Result<Vec<Account>> {
         })
         .await?;
     let symbols = held.iter().map(|(_, it)| it.symbol.clone()).collect();
-    let prices = quotes::find_many(app, symbols).await?;
+    let prices = newest_prices(app, caller.user, symbols).await?;
     for (account, mut holding) in held.drain(..) {
         holding.priced = prices.get(&holding.symbol).cloned();
         if let Some(account) = accounts.iter_mut().find(|it| it.id == account) {
@@ -226,12 +229,31 @@ pub async fn list_holdings(app: &App, caller: &Caller, id: PaperAccountId) -> Re
     require_exists(app, caller, id).await?;
     let values = params![caller.user, id, HOLDINGS_MAX];
     let mut held = app.db.all(POSITIONS, values, |row| read_holding(row, 0)).await?;
-    let prices = quotes::find_many(app, held.iter().map(|it| it.symbol.clone()).collect()).await?;
+    let symbols = held.iter().map(|it| it.symbol.clone()).collect();
+    let prices = newest_prices(app, caller.user, symbols).await?;
     for holding in &mut held {
         holding.priced = prices.get(&holding.symbol).cloned();
     }
     held.sort_by_key(|it| (std::cmp::Reverse(it.value_minor()), it.symbol.clone()));
     Ok(held)
+}
+
+/// The newest price of each symbol, from the market or from an institution where the person holds the same security.
+/// Trades are still filled at the market's price.
+async fn newest_prices(
+    app: &App,
+    user: UserId,
+    symbols: Vec<String>,
+) -> Result<HashMap<String, SourcedQuote>> {
+    if symbols.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let mut prices = quotes::find_many(app, symbols).await?;
+    for (symbol, given) in instruments::institution_prices(app, user).await? {
+        let found = prices.remove(&symbol);
+        prices.insert(symbol.clone(), quotes::newest(app, &symbol, found, given));
+    }
+    Ok(prices)
 }
 
 pub(super) async fn require_exists(app: &App, caller: &Caller, id: PaperAccountId) -> Result<()> {

@@ -7,7 +7,7 @@ use db::params;
 use sources::market::{ActionTerms, CorporateAction, InstrumentKind, calendar};
 
 use super::ledger::{EntryKind, LedgerEntry, LockedAccount, Security};
-use crate::trading::quotes;
+use crate::ledger::quotes;
 use crate::{App, Error, Result, Tx};
 
 /// How far back corporate actions are fetched, because the server may have been off for a while.

@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use sources::market::InstrumentKind;
 
 use super::chain;
+use crate::ledger::instruments::{self, InstrumentKey};
 use crate::platform::anchors;
 use crate::{App, Error, Result, Tx};
 
@@ -208,6 +209,9 @@ impl LockedAccount {
             tx.execute(DELETE_POSITION, params![self.user, self.id, security.symbol])?;
             return Ok(());
         }
+        let key = InstrumentKey::listed(security.symbol);
+        let own = security_id(security.symbol);
+        let security_id = instruments::register(tx, self.user, &key, own)?;
         let id: HoldingId = app.ids.make();
         tx.execute(
             SAVE_POSITION,
@@ -216,7 +220,7 @@ impl LockedAccount {
                 self.id,
                 security.symbol,
                 id,
-                security_id(security.symbol),
+                security_id,
                 security.name,
                 security.kind.as_str(),
                 Fixed9::from_billionths(quantity).to_string().as_str(),
@@ -228,7 +232,7 @@ impl LockedAccount {
     }
 }
 
-/// The id of a security, derived from its symbol, so that it is the same in every account.
+/// The id of a security that the person does not hold elsewhere, derived from its symbol.
 fn security_id(symbol: &str) -> SecurityId {
     let digest = Sha256::digest(format!("security {symbol}"));
     let mut bytes = [0; 16];
@@ -283,6 +287,7 @@ const SAVE_POSITION: &str = "insert into paper_positions (user_id, account_id, s
     security_id, name, kind, quantity, basis_minor, updated_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
     on conflict (user_id, account_id, symbol) do update set
+    security_id = excluded.security_id,
     name = coalesce(excluded.name, paper_positions.name), kind = excluded.kind,
     quantity = excluded.quantity, basis_minor = excluded.basis_minor,
     updated_at = excluded.updated_at";

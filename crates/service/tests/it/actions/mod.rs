@@ -89,7 +89,7 @@ impl ActionsFixture {
     }
 
     pub(crate) async fn price(&self, symbol: &str) -> Fixed9 {
-        service::trading::quotes::find(self.app(), symbol).await.unwrap().unwrap().quote.price
+        service::ledger::quotes::find(self.app(), symbol).await.unwrap().unwrap().quote.price
     }
 
     pub(crate) async fn get(&self, id: ActionId) -> Action {

@@ -3,7 +3,7 @@
 
 use calc::paper::{Side, Size};
 use service::actions::{self, Status};
-use service::trading::quotes;
+use service::ledger::quotes;
 use testkit::at;
 
 use super::{ActionsFixture, approve, shares, status_and_error};

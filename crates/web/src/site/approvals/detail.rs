@@ -6,7 +6,7 @@ use http::StatusCode;
 use maud::{Markup, html};
 use service::access::passkeys::RelyingParty;
 use service::actions::{self, Action, Kind, ProposalDetails as Details, Status};
-use service::trading::quotes::{self, SourcedQuote};
+use service::ledger::quotes::{self, SourcedQuote};
 use wire::v1::{ActionDetails, TradeDetails};
 
 use super::{expires_text, status_name};

@@ -92,7 +92,7 @@ impl TradingFixture {
         let (app, session) = (&self.world.app, &self.session);
         let action = actions::get(app, session, id_of(proposed)).await.unwrap();
         let price = match proposed["details_v1"]["symbol"].as_str() {
-            Some(symbol) => service::trading::quotes::find(app, symbol).await.unwrap(),
+            Some(symbol) => service::ledger::quotes::find(app, symbol).await.unwrap(),
             None => None,
         };
         let seen = SeenProposal {

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use base::{CLOCK_SKEW_MICROSECONDS, Timestamp};
+use base::{CLOCK_SKEW_MICROSECONDS, Timestamp, UserId};
+use calc::investments::{Price, newer};
 use db::params;
 use sources::market::calendar::{self, Hours};
 use sources::market::{InstrumentKind, Quote, QuoteProvider};
@@ -14,6 +15,8 @@ use crate::{App, Error, Result, Tx};
 
 /// The longest symbol, by the API's specification.
 pub const SYMBOL_LENGTH_MAX: usize = 10;
+/// The source of a price that an institution gave for a linked holding.
+const INSTITUTION: &str = "Your institution";
 const CACHED_MAX: usize = 10_000;
 /// The most symbols in one request; no account holds more.
 const SYMBOLS_MAX: usize = 1_000;
@@ -114,8 +117,7 @@ pub async fn find_many(
     match market.quotes(symbols.clone(), now).await {
         Ok(quotes) => {
             app.quote_cache.put(&quotes, now);
-            // A simulated market can compute its quotes again, so they are not stored.
-            if market.cache_seconds() > 0 {
+            if !market.is_local() {
                 save(app, quotes.clone(), market.source(), now).await?;
             }
             for quote in quotes {
@@ -132,6 +134,58 @@ pub async fn find_many(
         }
     }
     Ok(found)
+}
+
+/// The quotes of a person's holdings that are known without a request to a provider: those of a local market, or the
+/// stored ones.
+pub(crate) async fn known(app: &App, user: UserId, mut symbols: Vec<String>) -> Result<Vec<Quote>> {
+    symbols.sort_unstable();
+    symbols.dedup();
+    symbols.truncate(SYMBOLS_MAX);
+    let (market, now) = (&app.trading.market, app.clock.now());
+    if symbols.is_empty() {
+        return Ok(Vec::new());
+    }
+    if market.is_local() {
+        return Ok(market.quotes(symbols, now).await.unwrap_or_else(|error| {
+            tracing::warn!(source = market.source(), error = error.0, "market returned no quotes");
+            Vec::new()
+        }));
+    }
+    let stored = app.db.all(STORED, params![user, SYMBOLS_MAX as i64], read).await?;
+    let stored = stored.into_iter().map(|(quote, _)| quote);
+    Ok(stored.filter(|it| symbols.binary_search(&it.symbol).is_ok()).collect())
+}
+
+/// A quote, or the price of an institution if that is newer.
+pub(crate) fn newest(
+    app: &App,
+    symbol: &str,
+    found: Option<SourcedQuote>,
+    given: Price,
+) -> SourcedQuote {
+    let (now, from_institution) = (app.clock.now(), INSTITUTION.to_owned());
+    let (quote, source) = match found {
+        Some(SourcedQuote { quote, source, .. }) => {
+            let source = if given.at > quote.at { from_institution } else { source };
+            (quote_at(newer(given, price(&quote)), quote), source)
+        }
+        None => {
+            let (name, kind, symbol) = (None, InstrumentKind::Equity, symbol.to_owned());
+            let (price, previous_close, at) = (given.price, given.previous_close, given.at);
+            (Quote { symbol, name, kind, price, previous_close, at }, from_institution)
+        }
+    };
+    sourced(app, quote, &source, now)
+}
+
+/// The price of a quote.
+pub(crate) fn price(quote: &Quote) -> Price {
+    Price { price: quote.price, previous_close: quote.previous_close, at: quote.at }
+}
+
+fn quote_at(price: Price, quote: Quote) -> Quote {
+    Quote { price: price.price, previous_close: price.previous_close, at: price.at, ..quote }
 }
 
 fn sourced(app: &App, quote: Quote, source: &str, now: Timestamp) -> SourcedQuote {
@@ -198,4 +252,9 @@ const SAVE: &str = "insert into quotes
 const LAST: &str = "select symbol, name, kind, price, previous_close, quoted_at, source
     from quotes where symbol = $1";
 
-pub(crate) const STATEMENTS: &[&str] = &[SAVE, LAST];
+const STORED: &str =
+    "select symbol, name, kind, price, previous_close, quoted_at, source from quotes
+    where symbol in (select upper(trim(s.symbol)) from securities s
+        where s.user_id = $1 and s.currency = 'USD') limit $2";
+
+pub(crate) const STATEMENTS: &[&str] = &[SAVE, LAST, STORED];
