@@ -104,9 +104,9 @@ const WITHOUT_CALLER: &[(&str, &[&str])] = &[
         &[
             "actions/changes.rs::end_waits",
             "actions/changes.rs::notify_changed",
-            "trading/quotes.rs::find",
-            "trading/quotes.rs::find_many",
-            "trading/quotes.rs::hours",
+            "ledger/quotes.rs::find",
+            "ledger/quotes.rs::find_many",
+            "ledger/quotes.rs::hours",
             "webhooks/mod.rs::check_url",
         ],
     ),

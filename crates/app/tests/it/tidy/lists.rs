@@ -141,6 +141,10 @@ const BOUNDED: &[(&str, &str)] = &[
     ),
     ("service/src/trading/paper/chain.rs::ENTRIES", "ledger entries between two numbers"),
     ("service/src/trading/paper/chain.rs::LEGS", "legs of entries between two numbers"),
+    (
+        "service/src/trading/paper/history.rs::sql",
+        "one of two statements of the same file, both with a limit",
+    ),
     ("service/src/trading/paper/verify.rs::ENTRIES", "ledger entries between two numbers"),
     ("service/src/trading/paper/verify.rs::LEGS", "legs of entries between two numbers"),
     ("webhooks/src/attempts.rs::statement", "built with a limit by its caller"),
