@@ -102,6 +102,9 @@ impl Loops {
         self.start("delete webhook endpoints of revoked keys", 60, app, |app| async move {
             webhooks::disable_ended_once(&app).await
         });
+        self.start("disable failing webhook endpoints", 60, app, |app| async move {
+            webhooks::disable_failing_once(&app).await
+        });
         self.start("delete old events and attempts", 600, app, |app| async move {
             webhooks::delete_expired_once(&app).await
         });

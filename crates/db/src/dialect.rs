@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 /// Lock clauses at the end of a statement: until the transaction ends, the rows of `e` that were read cannot be
-/// deleted, or cannot be changed at all.
-const LOCKS: [&str; 2] = [" for key share of e", " for share of e"];
+/// deleted, cannot be changed, or are about to be changed by this transaction.
+const LOCKS: [&str; 3] = [" for key share of e", " for share of e", " for update of e"];
 
 /// Translates a statement for SQLite.
 ///

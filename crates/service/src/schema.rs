@@ -63,6 +63,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "instruments",
         sql: include_str!("../../../migrations/0012_instruments.sql"),
     },
+    Migration {
+        version: 13,
+        name: "event_log",
+        sql: include_str!("../../../migrations/0013_event_log.sql"),
+    },
 ];
 
 /// All SQL statements of the product: the constants, and the variants that filters can build. One test prepares each of

@@ -49,6 +49,11 @@ impl Answer {
         Answer::page(open_body, pagination)
     }
 
+    /// `{"data": {...}, "pagination": {...}}` where the page is a member of `data`.
+    pub fn data_page(data: &impl Serialize, pagination: &Pagination) -> Result<Answer> {
+        Answer::page(Answer::data(data)?.open_body, pagination)
+    }
+
     /// `{"data": [...], "has_more": ..., "cursor": ..., "count": ...}`
     pub fn history(rows: &[impl Serialize], cursor: Option<&str>) -> Result<Answer> {
         let mut open_body = b"{\"data\":".to_vec();

@@ -9,7 +9,7 @@ use db::{Param, Tx, params};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
 use crate::context::Webhooks;
-use crate::delivery::{Delivery, Destination, leased_until, read_destination};
+use crate::delivery::{Delivery, Destination, Trigger, leased_until, read_destination};
 use crate::error::Result;
 use crate::payload;
 
@@ -43,6 +43,7 @@ struct DueRow {
     attempts: i64,
     /// None where the payload has expired after thirty days.
     body: Option<Bytes>,
+    trigger: Trigger,
 }
 
 /// Claims due deliveries: of each endpoint up to `limit_of` it, and in total up to `limit`.
@@ -85,9 +86,11 @@ async fn read_due(
     let read = |row: &db::Row<'_>| {
         let (event, event_type): (EventId, String) = (row.get(0)?, row.get(1)?);
         let (data, at): (Option<&str>, Option<Timestamp>) = (row.get(3)?, row.get(4)?);
-        let body =
-            data.zip(at).map(|(data, at)| payload::body(event, &event_type, at, data).into());
-        Ok(DueRow { event, event_type, attempts: row.get(2)?, body })
+        let body = data.and_then(payload::kept).zip(at);
+        let body = body.map(|(data, at)| payload::body(event, &event_type, at, data).into());
+        let replayed_at: Option<i64> = row.get(5)?;
+        let trigger = replayed_at.map_or(Trigger::Scheduled, |_| Trigger::Manual);
+        Ok(DueRow { event, event_type, attempts: row.get(2)?, body, trigger })
     };
     let rows = webhooks.db.all(DUE, params![to.id, now, limit as i64], read).await?;
     let has_more = rows.len() == limit;
@@ -114,10 +117,12 @@ fn claim_due(tx: &mut Tx<'_>, due: Vec<Due>, now: Timestamp) -> Result<Vec<Batch
             if claimed.next() != Some(1) {
                 continue;
             }
-            let DueRow { event, event_type, attempts, body } = row;
+            let DueRow { event, event_type, attempts, body, trigger } = row;
+            let to = to.clone();
             match body {
                 Some(body) => {
-                    deliveries.push(Delivery { to: to.clone(), event, event_type, attempts, body });
+                    let delivery = Delivery { to, event, event_type, attempts, body, trigger };
+                    deliveries.push(delivery);
                 }
                 None => drop(tx.execute(FAIL_EXPIRED, params![to.user, to.id, event, now])?),
             }
@@ -155,8 +160,8 @@ const READY: &str = "select e.user_id, e.id, e.key_id, e.url, e.secret, e.previo
     order by e.id limit $2";
 const DUE: &str = "select d.event_id, d.event_type, d.attempts,
     (select e.data from events e where e.user_id = d.user_id and e.id = d.event_id),
-    (select e.created_at from events e where e.user_id = d.user_id and e.id = d.event_id)
-    from deliveries d where d.endpoint_id = $1 and d.due_at <= $2
+    (select e.created_at from events e where e.user_id = d.user_id and e.id = d.event_id),
+    d.replayed_at from deliveries d where d.endpoint_id = $1 and d.due_at <= $2
     order by d.due_at, d.event_id limit $3";
 /// Locks the endpoints that `READY` finds, so that none is disabled or deleted while its deliveries are being claimed.
 const LOCK_READY: &str = "select e.id from webhook_endpoints e where e.status = 'active'

@@ -7,6 +7,7 @@ use crate::attempts::{self, Attempt, AttemptFilter};
 use crate::context::Webhooks;
 use crate::endpoint::{EndpointOwner, all_or_one};
 use crate::error::{Error, Result};
+use crate::event_access::KeyAccess;
 use crate::payload;
 
 pub use crate::payload::EventPayload;
@@ -27,13 +28,14 @@ pub struct DeliveryDetail {
 /// An event with its deliveries and attempts.
 #[derive(Debug, Clone)]
 pub struct EventDetail {
-    /// None once it has expired: payloads are kept for thirty days, deliveries and attempts for ninety.
+    /// None once the event has expired.
     pub payload: Option<EventPayload>,
     pub deliveries: Vec<DeliveryDetail>,
     pub attempts: Vec<Attempt>,
 }
 
-/// Gets an event with its deliveries and newest attempts. A key sees it only if the event was for one of its endpoints.
+/// Gets an event with its deliveries and newest attempts. A key sees it if it was sent to one of its endpoints, or if
+/// the key may see such events.
 pub async fn get_event(
     webhooks: &Webhooks,
     owner: &EndpointOwner,
@@ -47,8 +49,9 @@ pub async fn get_event(
     let attempts = attempts::list(webhooks, owner, &filter, None, attempts_max).await?;
     let was_sent = !deliveries.is_empty() || !attempts.is_empty();
     let payload = payload::find(&webhooks.db, owner.user, id).await?;
-    let is_visible = was_sent || (owner.key.is_none() && payload.is_some());
-    if !is_visible {
+    let access = KeyAccess::find(&webhooks.db, owner).await?;
+    let is_allowed = |it: &EventPayload| access.as_ref().is_none_or(|key| key.allows(it));
+    if !was_sent && !payload.as_ref().is_some_and(is_allowed) {
         return Err(Error::NotFound("event"));
     }
     Ok(EventDetail { payload, deliveries, attempts })

@@ -19,6 +19,18 @@ pub(crate) fn leased_until(now: Timestamp) -> i64 {
     now.as_microsecond() + LEASE
 }
 
+base::words!(
+    /// Who asked for an attempt.
+    Trigger {
+        /// A new event, or the retry schedule.
+        Scheduled => "scheduled",
+        /// A person or a key, who resent or replayed an event. It is not retried.
+        Manual => "manual",
+        /// A test event. It is not retried.
+        Test => "test",
+    }
+);
+
 /// One event to be sent to one endpoint.
 pub(crate) struct Delivery {
     pub(crate) to: Arc<Destination>,
@@ -27,6 +39,7 @@ pub(crate) struct Delivery {
     /// Attempts that were made before.
     pub(crate) attempts: i64,
     pub(crate) body: Bytes,
+    pub(crate) trigger: Trigger,
 }
 
 /// Where to send, read at each attempt: a new URL or secret also applies to deliveries that were waiting.

@@ -9,7 +9,9 @@ use crate::endpoint::{DisabledEndpoint, DisabledReason, EndpointRef};
 use crate::error::{Error, Result};
 use crate::outbox;
 
-/// Endpoints of ended keys that one step disables.
+/// An endpoint to which a delivery was exhausted is disabled once it has had no success for so long.
+const FAILING_MICROSECONDS_MAX: i64 = 5 * 86_400 * 1_000_000;
+/// Endpoints that one step disables.
 const BATCH: i64 = 1_000;
 
 /// Disables an endpoint: its waiting deliveries fail, and the other endpoints of its key get an event about it.
@@ -69,10 +71,7 @@ pub async fn disable_ended_once(webhooks: &Webhooks) -> Result<usize> {
     let mine = webhooks.clone();
     let write = move |tx: &mut Tx<'_>| {
         let now = mine.clock.now();
-        let read = |row: &db::Row<'_>| {
-            Ok(EndpointRef { user: row.get(0)?, key: row.get(1)?, id: row.get(2)? })
-        };
-        let ended: Vec<EndpointRef> = tx.all(ENDED, params![now, BATCH], read)?;
+        let ended = tx.all(ENDED, params![now, BATCH], read_ref)?;
         for it in &ended {
             disable(&mine, tx, it, DisabledReason::KeyEnded)?;
         }
@@ -80,6 +79,46 @@ pub async fn disable_ended_once(webhooks: &Webhooks) -> Result<usize> {
         Ok::<_, Error>(ended.len() + stranded as usize)
     };
     webhooks.db.write(write).await
+}
+
+/// Disables the endpoints that have been failing for five days, whether or not anything is due to them. A background
+/// step; returns how many it disabled.
+pub async fn disable_failing_once(webhooks: &Webhooks) -> Result<usize> {
+    let mine = webhooks.clone();
+    let write = move |tx: &mut Tx<'_>| {
+        let since = failing_since_max(mine.clock.now());
+        let failing = tx.all(FAILING, params![since, BATCH], read_ref)?;
+        for it in &failing {
+            disable(&mine, tx, it, DisabledReason::Failing)?;
+        }
+        Ok::<_, Error>(failing.len())
+    };
+    webhooks.db.write(write).await
+}
+
+/// Records that a delivery to an endpoint was exhausted, and disables the endpoint if it has been failing for five days.
+pub(crate) fn record_exhausted(
+    webhooks: &Webhooks,
+    tx: &mut Tx<'_>,
+    endpoint: &EndpointRef,
+    now: Timestamp,
+) -> Result<()> {
+    let EndpointRef { user, id, .. } = *endpoint;
+    tx.execute(MARK_EXHAUSTED, params![user, id, now])?;
+    let values = params![user, id, failing_since_max(now)];
+    match tx.first(IS_FAILING, values, |_| Ok(()))? {
+        Some(()) => disable(webhooks, tx, endpoint, DisabledReason::Failing),
+        None => Ok(()),
+    }
+}
+
+/// The latest beginning of a failure that has now lasted long enough to disable an endpoint.
+fn failing_since_max(now: Timestamp) -> i64 {
+    now.as_microsecond() - FAILING_MICROSECONDS_MAX
+}
+
+fn read_ref(row: &db::Row<'_>) -> db::Result<EndpointRef> {
+    Ok(EndpointRef { user: row.get(0)?, key: row.get(1)?, id: row.get(2)? })
 }
 
 const DISABLE: &str = "update webhook_endpoints set status = 'disabled', disabled_reason = $3,
@@ -92,10 +131,26 @@ const ENDED: &str = "select e.user_id, e.key_id, e.id from webhook_endpoints e
     join api_keys k on k.user_id = e.user_id and k.id = e.key_id
     where e.status = 'active' and (k.revoked_at is not null or k.expires_at <= $1)
     order by e.id limit $2";
+/// Locks the endpoints: one whose delivery succeeds at the same time is read again after that, and no longer matches.
+const FAILING: &str = "select e.user_id, e.key_id, e.id from webhook_endpoints e
+    where e.status = 'active' and e.failing_since <= $1 and e.exhausted_at >= e.failing_since
+    order by e.id limit $2 for update of e";
+const IS_FAILING: &str = "select id from webhook_endpoints where user_id = $1 and id = $2
+    and status = 'active' and failing_since <= $3 and exhausted_at >= failing_since";
+const MARK_EXHAUSTED: &str =
+    "update webhook_endpoints set exhausted_at = $3 where user_id = $1 and id = $2";
 const FAIL_STRANDED: &str =
     "update deliveries set status = 'failed', due_at = null, updated_at = $1
     where due_at is not null
     and endpoint_id in (select id from webhook_endpoints where status = 'disabled')";
 
-pub(crate) const STATEMENTS: &[&str] =
-    &[DISABLE, FAIL_PENDING, ACTIVE_OF_KEY, ENDED, FAIL_STRANDED];
+pub(crate) const STATEMENTS: &[&str] = &[
+    DISABLE,
+    FAIL_PENDING,
+    ACTIVE_OF_KEY,
+    ENDED,
+    FAILING,
+    IS_FAILING,
+    MARK_EXHAUSTED,
+    FAIL_STRANDED,
+];

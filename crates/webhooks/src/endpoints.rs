@@ -61,6 +61,12 @@ pub fn get_in(tx: &mut Tx<'_>, owner: &EndpointOwner, id: EndpointId) -> Result<
     require_owned(tx.first(GET, params![owner.user, id], read)?, owner)
 }
 
+/// The active endpoints of an owner.
+pub(crate) fn list_active_in(tx: &mut Tx<'_>, owner: &EndpointOwner) -> Result<Vec<Endpoint>> {
+    let (all, key) = owner.key_params();
+    Ok(tx.all(LIST_ACTIVE, params![owner.user, all, key, LIST_MAX], read)?)
+}
+
 fn require_owned(found: Option<Endpoint>, owner: &EndpointOwner) -> Result<Endpoint> {
     let found = found.filter(|it| owner.key.is_none_or(|key| it.key == key));
     found.ok_or(Error::NotFound("webhook endpoint"))
@@ -341,6 +347,10 @@ macro_rules! select {
 
 const LIST: &str =
     select!("where user_id = $1 and ($2 = 'all' or key_id = $3) order by id limit $4");
+const LIST_ACTIVE: &str = select!(
+    "where user_id = $1 and ($2 = 'all' or key_id = $3) and status = 'active'
+    order by id limit $4"
+);
 const GET: &str = select!("where user_id = $1 and id = $2");
 const DESTINATION: &str = "select user_id, id, key_id, url, secret, previous_secret, previous_until
     from webhook_endpoints where user_id = $1 and id = $2";
@@ -363,6 +373,7 @@ const COUNT: &str = "select cast(count(*) as bigint) from webhook_endpoints
 
 pub(crate) const STATEMENTS: &[&str] = &[
     LIST,
+    LIST_ACTIVE,
     GET,
     DESTINATION,
     INSERT,

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use base::{AccountId, EndpointId, EventId, KeyId, Timestamp, UserId};
 use db::{Tx, params};
-use wire::v1::{Event, EventType, Scope, Scopes};
+use wire::v1::{Event, Scopes};
 
 use crate::context::Webhooks;
-use crate::delivery::{Delivery, EncryptedDestination, leased_until, read_destination};
+use crate::delivery::{Delivery, EncryptedDestination, Trigger, leased_until, read_destination};
 use crate::error::Result;
+use crate::event_access::{accounts_in, may_see, parse_scopes};
 use crate::limiter::DispatchedDelivery;
 use crate::payload;
 
@@ -47,13 +48,11 @@ impl Subscribers {
         let generation = webhooks.limiter.generation();
         let read = |row: &db::Row<'_>| {
             let (limited, scopes): (Option<i64>, &str) = (row.get(8)?, row.get(9)?);
-            // An unknown scope grants nothing.
-            let scopes = scopes.split(' ').filter_map(Scope::parse).collect();
             Ok(Subscriber {
                 to: read_destination(row)?,
                 filter_types: row.get(7)?,
                 is_limited: limited.is_some(),
-                scopes,
+                scopes: parse_scopes(scopes),
             })
         };
         Ok(Subscribers { all: tx.all(SUBSCRIBERS, params![user, now], read)?, generation })
@@ -85,7 +84,7 @@ pub(crate) fn fan_out(
     let (mut rows, mut dispatched) = (Vec::new(), Vec::new());
     for Subscriber { to, filter_types, is_limited, scopes } in subscribers.all {
         if is_limited && !accounts_of_key.contains_key(&to.key) {
-            let accounts = tx.all(ACCOUNTS, params![user, to.key], |row| row.get(0))?;
+            let accounts = accounts_in(tx, user, to.key)?;
             accounts_of_key.insert(to.key, accounts);
         }
         let accounts = accounts_of_key.get(&to.key).filter(|_| is_limited);
@@ -107,7 +106,9 @@ pub(crate) fn fan_out(
             if let Some((slot, to)) = ready {
                 let body = payload::body(it.id, name, now, &it.data).into();
                 let event_type = name.to_owned();
-                let delivery = Delivery { to, event: it.id, event_type, attempts: 0, body };
+                let trigger = Trigger::Scheduled;
+                let delivery =
+                    Delivery { to, event: it.id, event_type, attempts: 0, body, trigger };
                 let leased_until = leased_until(now);
                 dispatched.push(DispatchedDelivery { delivery, slot, leased_until });
             }
@@ -125,18 +126,17 @@ fn is_subscribed(
     (filter_types, scopes): (&str, Scopes),
     accounts: Option<&Vec<AccountId>>,
 ) -> bool {
-    let EventType { name, scope, .. } = event.event_type();
-    let is_wanted = filter_types.is_empty() || filter_types.contains(&format!(" {name} "));
+    let event_type = event.event_type();
+    let padded = || format!(" {} ", event_type.name);
+    let is_wanted = filter_types.is_empty() || filter_types.contains(&padded());
     let account = || event.account_id().and_then(|it| AccountId::parse(it).ok());
-    is_wanted
-        && scope.is_none_or(|it| scopes.has(it))
-        && accounts.is_none_or(|all| account().is_some_and(|it| all.contains(&it)))
+    is_wanted && may_see(event_type, scopes, accounts, account)
 }
 
 /// After the commit, deliveries with a slot are dispatched, and the others (`has_unclaimed`) are claimed by this
 /// process or, if it sends nothing, by another. A process that sends does not notify the others: every notification
 /// takes a lock of the whole PostgreSQL server at commit, and would only make them compete for the same rows.
-fn dispatch_on_commit(
+pub(crate) fn dispatch_on_commit(
     webhooks: &Webhooks,
     tx: &mut Tx<'_>,
     has_unclaimed: bool,
@@ -201,7 +201,5 @@ const SUBSCRIBERS: &str = "select e.user_id, e.id, e.key_id, e.url, e.secret, e.
     from webhook_endpoints e join api_keys k on k.user_id = e.user_id and k.id = e.key_id
     where e.user_id = $1 and e.status = 'active' and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > $2) order by e.id limit 1000 for key share of e";
-const ACCOUNTS: &str = "select account_id from api_key_accounts
-    where user_id = $1 and key_id = $2 order by account_id limit 10000";
 
-pub(crate) const STATEMENTS: &[&str] = &[SUBSCRIBERS, ACCOUNTS];
+pub(crate) const STATEMENTS: &[&str] = &[SUBSCRIBERS];

@@ -7,11 +7,12 @@
 //! Files import downward only:
 //!
 //! ```text
-//! dispatch, replay, test_event      loops and attempts by hand
+//! dispatch, replay, event_replay, test_event      loops and attempts by hand
 //! endpoints, settle                 changes by the owner, and by the outcome of attempts
 //! disable
-//! outbox, deliveries
+//! outbox, deliveries, event_log
 //! fan_out, claim, send, attempts, retention
+//! event_access
 //! context                           database, clock, HTTP client, limiter
 //! limiter, outcome
 //! delivery
@@ -29,6 +30,9 @@ pub mod dispatch;
 mod endpoint;
 pub mod endpoints;
 mod error;
+mod event_access;
+pub mod event_log;
+pub mod event_replay;
 mod fan_out;
 mod limiter;
 pub mod outbox;
@@ -56,6 +60,9 @@ pub fn statements() -> Vec<&'static str> {
         deliveries::STATEMENTS,
         disable::STATEMENTS,
         endpoints::STATEMENTS,
+        event_access::STATEMENTS,
+        event_log::STATEMENTS,
+        event_replay::STATEMENTS,
         fan_out::STATEMENTS,
         outbox::STATEMENTS,
         payload::STATEMENTS,

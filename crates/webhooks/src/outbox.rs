@@ -40,6 +40,9 @@ pub(crate) fn append_for_key(
     let now = webhooks.clock.now();
     let subscribers = Subscribers::of_person(webhooks, tx, user, now)?.only_of_key(key);
     let appended = insert(webhooks, tx, user, std::slice::from_ref(event), now)?;
+    for it in &appended {
+        tx.execute(SET_KEY, params![user, it.id, key])?;
+    }
     fan_out(webhooks, tx, user, subscribers, &appended, now)
 }
 
@@ -89,4 +92,6 @@ pub async fn list(
 const LIST: &str = "select id, type, data, created_at from events
     where user_id = $1 and id > $2 order by id limit $3";
 
-pub(crate) const STATEMENTS: &[&str] = &[LIST];
+const SET_KEY: &str = "update events set key_id = $3 where user_id = $1 and id = $2";
+
+pub(crate) const STATEMENTS: &[&str] = &[LIST, SET_KEY];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Entropy, EventId, Timestamp};
 
-use crate::delivery::{Delivery, Destination};
+use crate::delivery::{Delivery, Destination, Trigger};
 
 /// Seconds from a failed attempt to the next, by the specification. There is no ninth attempt.
 const RETRY_SCHEDULE: [i64; 7] = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
@@ -27,6 +27,7 @@ pub(crate) struct Outcome {
     pub(crate) retry_after: Option<String>,
     pub(crate) error: Option<&'static str>,
     pub(crate) is_success: bool,
+    pub(crate) trigger: Trigger,
     /// The end of the lease under which it was sent; none for an attempt made by hand.
     pub(crate) leased_until: Option<i64>,
 }
@@ -45,6 +46,7 @@ impl Outcome {
             retry_after: None,
             error: None,
             is_success: false,
+            trigger: delivery.trigger,
             leased_until: None,
         }
     }
@@ -62,10 +64,10 @@ impl Outcome {
         }
     }
 
-    /// When to try again, in microseconds; none after a success, 410 Gone or the last attempt. `Retry-After` can double
+    /// When to try again, in microseconds; none after a success, 410 Gone, an attempt by hand or the last attempt. `Retry-After` can double
     /// the wait of the schedule and never shorten it.
     pub(crate) fn next_attempt_at(&self, entropy: &Entropy, now: Timestamp) -> Option<i64> {
-        if self.is_success || self.is_gone() {
+        if self.is_success || self.is_gone() || self.trigger != Trigger::Scheduled {
             return None;
         }
         let delay = *RETRY_SCHEDULE.get(usize::try_from(self.attempt - 1).ok()?)?;

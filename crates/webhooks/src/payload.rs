@@ -1,18 +1,23 @@
 //! The payload of an event: the body that receivers get, the same bytes at every attempt.
 
-use base::{EventId, Timestamp, UserId};
+use base::{EventId, KeyId, Timestamp, UserId};
 use bytes::Bytes;
-use db::{Db, params};
+use db::{Db, Tx, params};
 use wire::json::write_str;
 use wire::v1::API_VERSION;
 
-/// An event as receivers get it.
+/// A stored event, with the body that receivers get.
 #[derive(Debug, Clone)]
 pub struct EventPayload {
     pub id: EventId,
     pub event_type: String,
     pub created_at: Timestamp,
-    pub body: String,
+    /// None once it has expired: payloads are kept for thirty days, events for ninety.
+    pub body: Option<String>,
+    /// The JSON of `data`, with the same life.
+    pub data: Option<String>,
+    /// The key that the event is for, if it is for one key only.
+    pub key: Option<KeyId>,
 }
 
 /// Writes the body of a delivery.
@@ -36,22 +41,39 @@ pub(crate) fn body(id: EventId, name: &str, at: Timestamp, data: &str) -> Vec<u8
 pub(crate) async fn find_body(db: &Db, user: UserId, event: EventId) -> db::Result<Option<Bytes>> {
     let read = |row: &db::Row<'_>| {
         let (name, data): (&str, &str) = (row.get(0)?, row.get(1)?);
-        Ok(Bytes::from(body(event, name, row.get(2)?, data)))
+        let at = row.get(2)?;
+        Ok(kept(data).map(|data| Bytes::from(body(event, name, at, data))))
     };
-    db.first(GET, params![user, event], read).await
+    Ok(db.first(GET, params![user, event], read).await?.flatten())
 }
 
-/// A stored event; none once its payload has expired.
+/// The data of an event; none where it was emptied because it has expired.
+pub(crate) fn kept(data: &str) -> Option<&str> {
+    Some(data).filter(|it| !it.is_empty())
+}
+
+/// A stored event; none once it has expired.
 pub(crate) async fn find(db: &Db, user: UserId, id: EventId) -> db::Result<Option<EventPayload>> {
-    let read = |row: &db::Row<'_>| {
-        let (name, data, at): (String, &str, Timestamp) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let body = body(id, &name, at, data);
-        let body = String::from_utf8_lossy(&body).into_owned();
-        Ok(EventPayload { id, event_type: name, created_at: at, body })
-    };
-    db.first(GET, params![user, id], read).await
+    db.first(GET, params![user, id], |row| read(row, id)).await
 }
 
-const GET: &str = "select type, data, created_at from events where user_id = $1 and id = $2";
+pub(crate) fn find_in(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    id: EventId,
+) -> db::Result<Option<EventPayload>> {
+    tx.first(GET, params![user, id], |row| read(row, id))
+}
+
+fn read(row: &db::Row<'_>, id: EventId) -> db::Result<EventPayload> {
+    let (name, data, at): (String, &str, Timestamp) = (row.get(0)?, row.get(1)?, row.get(2)?);
+    let data = kept(data);
+    let body = data.map(|data| String::from_utf8_lossy(&body(id, &name, at, data)).into_owned());
+    let data = data.map(str::to_owned);
+    Ok(EventPayload { id, event_type: name, created_at: at, body, data, key: row.get(3)? })
+}
+
+const GET: &str =
+    "select type, data, created_at, key_id from events where user_id = $1 and id = $2";
 
 pub(crate) const STATEMENTS: &[&str] = &[GET];

@@ -13,7 +13,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::attempts::{self, Attempt};
 use crate::context::Webhooks;
-use crate::delivery::Delivery;
+use crate::delivery::{Delivery, Trigger};
 use crate::endpoint::{EndpointOwner, EndpointStatus};
 use crate::endpoints;
 use crate::error::{Error, Result};
@@ -84,7 +84,8 @@ pub async fn resend(
     let expired =
         || Error::conflict("the payload of this event has expired; payloads are kept for 30 days");
     let body = body.ok_or_else(expired)?;
-    let delivery = Delivery { to: to.into(), event, event_type, attempts, body };
+    let (to, trigger) = (Arc::new(to), Trigger::Manual);
+    let delivery = Delivery { to, event, event_type, attempts, body, trigger };
     let outcome = send(webhooks, delivery).await;
     let mine = webhooks.clone();
     let write = move |tx: &mut Tx<'_>| {
@@ -227,7 +228,8 @@ async fn send_batch(webhooks: &Webhooks, claimed: ClaimedReplay) -> Result<usize
     for (event, event_type, attempts) in found {
         // The payload may have expired since the replay was started.
         if let Some(body) = payload::find_body(&webhooks.db, user, event).await? {
-            let delivery = Delivery { to: to.clone(), event, event_type, attempts, body };
+            let (to, trigger) = (to.clone(), Trigger::Manual);
+            let delivery = Delivery { to, event, event_type, attempts, body, trigger };
             sent.push(send(webhooks, delivery));
         }
     }

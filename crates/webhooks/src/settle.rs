@@ -7,14 +7,12 @@ use base::{AttemptId, EndpointId, Timestamp};
 use db::{Param, Tx, params};
 
 use crate::context::Webhooks;
-use crate::delivery::Destination;
-use crate::disable::disable;
+use crate::delivery::{Destination, Trigger};
+use crate::disable::{disable, record_exhausted};
 use crate::endpoint::DisabledReason;
 use crate::error::{Error, Result};
 use crate::outcome::Outcome;
 
-/// An endpoint that used up all attempts of a delivery is disabled once it has had no success for so long.
-const FAILING_SECONDS_MAX: i64 = 5 * 86_400;
 /// Up to this many rows, `execute_each` changes them one after the other; the order of more is not defined.
 const ORDERED_BATCH: usize = 16;
 
@@ -49,15 +47,21 @@ fn settle_in(webhooks: &Webhooks, tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Resu
         each.filter(move |it| *it.1 == count).map(|it| (it.0.0, *it.0.1))
     };
     let settled: Vec<(&Outcome, Option<i64>)> = with_count(1).collect();
-    insert_attempts(webhooks, tx, "scheduled", &settled)?;
+    insert_attempts(webhooks, tx, &settled)?;
     settle_late(webhooks, tx, with_count(0).map(|it| it.0).collect(), now)?;
     let mut given_up: BTreeMap<EndpointId, (Arc<Destination>, bool)> = BTreeMap::new();
-    for (it, _) in settled.iter().filter(|(it, next)| !it.is_success && next.is_none()) {
+    let counts = |it: &Outcome| it.trigger == Trigger::Scheduled || it.is_gone();
+    let has_failed = |it: &Outcome| !it.is_success && counts(it);
+    for (it, _) in settled.iter().filter(|(it, next)| next.is_none() && has_failed(it)) {
         let entry = given_up.entry(it.to.id).or_insert_with(|| (it.to.clone(), false));
         entry.1 |= it.is_gone();
     }
     for (to, is_gone) in given_up.values() {
-        disable_if_failing(webhooks, tx, to, *is_gone, now)?;
+        let endpoint = to.endpoint_ref();
+        match is_gone {
+            true => disable(webhooks, tx, &endpoint, DisabledReason::Gone)?,
+            false => record_exhausted(webhooks, tx, &endpoint, now)?,
+        }
     }
     Ok(())
 }
@@ -69,8 +73,12 @@ fn update_endpoints(tx: &mut Tx<'_>, outcomes: &[Outcome], now: Timestamp) -> Re
         BTreeMap::new();
     for it in outcomes {
         let (_, succeeded, failed) = endpoints.entry(it.to.id).or_insert((&it.to, None, None));
-        let last = if it.is_success { succeeded } else { failed };
-        *last = Some(now.as_microsecond());
+        match (it.is_success, it.trigger) {
+            (true, _) => *succeeded = Some(now.as_microsecond()),
+            (false, Trigger::Scheduled) => *failed = Some(now.as_microsecond()),
+            // A failed attempt by hand does not count against the endpoint.
+            (false, _) => {}
+        }
     }
     let values = endpoints.values().map(|(to, succeeded, failed)| -> [Param<'_>; 4] {
         [to.user.into(), to.id.into(), (*succeeded).into(), (*failed).into()]
@@ -97,7 +105,7 @@ fn settle_late(
     let changed = tx.execute_each(SETTLE_LATE, &values.collect::<Vec<_>>())?;
     let settled = outcomes.into_iter().zip(changed).filter(|it| it.1 == 1);
     let settled: Vec<(&Outcome, Option<i64>)> = settled.map(|it| (it.0, None)).collect();
-    insert_attempts(webhooks, tx, "scheduled", &settled).map(drop)
+    insert_attempts(webhooks, tx, &settled).map(drop)
 }
 
 /// Settles an attempt made by hand: a success counts, a failure does not, and 410 Gone disables the endpoint.
@@ -117,7 +125,7 @@ pub(crate) fn settle_manual(
         tx.execute(MARK_DELIVERED, params![user, endpoint, event, now])?;
     }
     tx.execute(COUNT_ATTEMPT, params![user, endpoint, event])?;
-    let id = insert_attempt(webhooks, tx, outcome, "manual")?;
+    let id = insert_attempt(webhooks, tx, outcome)?;
     if outcome.is_gone() {
         disable(webhooks, tx, &outcome.to.endpoint_ref(), DisabledReason::Gone)?;
     }
@@ -129,9 +137,8 @@ pub(crate) fn insert_attempt(
     webhooks: &Webhooks,
     tx: &mut Tx<'_>,
     outcome: &Outcome,
-    trigger: &str,
 ) -> Result<AttemptId> {
-    let ids = insert_attempts(webhooks, tx, trigger, &[(outcome, None)])?;
+    let ids = insert_attempts(webhooks, tx, &[(outcome, None)])?;
     ids.first().copied().ok_or_else(|| Error::internal("an attempt was not inserted"))
 }
 
@@ -139,7 +146,6 @@ pub(crate) fn insert_attempt(
 fn insert_attempts(
     webhooks: &Webhooks,
     tx: &mut Tx<'_>,
-    trigger: &str,
     settled: &[(&Outcome, Option<i64>)],
 ) -> Result<Vec<AttemptId>> {
     let ids: Vec<AttemptId> = settled.iter().map(|_| webhooks.ids.make()).collect();
@@ -154,7 +160,7 @@ fn insert_attempts(
             it.event_type.as_str().into(),
             it.to.url.as_str().into(),
             it.attempt.into(),
-            trigger.into(),
+            it.trigger.as_str().into(),
             status.into(),
             it.code.into(),
             it.body.as_deref().into(),
@@ -166,26 +172,6 @@ fn insert_attempts(
     });
     tx.insert_many("attempts", ATTEMPT_COLUMNS, values)?;
     Ok(ids)
-}
-
-/// Disables an endpoint for which a delivery was given up, if it is gone or has been failing for too long.
-fn disable_if_failing(
-    webhooks: &Webhooks,
-    tx: &mut Tx<'_>,
-    to: &Destination,
-    is_gone: bool,
-    now: Timestamp,
-) -> Result<()> {
-    if is_gone {
-        return disable(webhooks, tx, &to.endpoint_ref(), DisabledReason::Gone);
-    }
-    let since =
-        tx.first(FAILING_SINCE, params![to.user, to.id], |row| row.get::<Option<i64>>(0))?;
-    let since = since.flatten().unwrap_or(i64::MAX);
-    if now.as_microsecond().saturating_sub(since) >= FAILING_SECONDS_MAX * 1_000_000 {
-        disable(webhooks, tx, &to.endpoint_ref(), DisabledReason::Failing)?;
-    }
-    Ok(())
 }
 
 /// Settles a delivery that is still open. A success counts whichever process sent it. A failure counts only under its
@@ -226,10 +212,9 @@ const ATTEMPT_COLUMNS: [&str; 16] = [
 /// `$3` is the moment of a success and `$4` the moment of a failure, null where there was none.
 const UPDATE_ENDPOINT: &str =
     "update webhook_endpoints set last_delivery_at = coalesce($3, last_delivery_at),
-    failing_since = case when $3 is null then coalesce(failing_since, $4) else $4 end
+    failing_since = case when $3 is null then coalesce(failing_since, $4) else $4 end,
+    exhausted_at = case when $3 is null then exhausted_at end
     where user_id = $1 and id = $2";
-const FAILING_SINCE: &str =
-    "select failing_since from webhook_endpoints where user_id = $1 and id = $2";
 
 pub(crate) const STATEMENTS: &[&str] =
-    &[SETTLE, SETTLE_LATE, COUNT_ATTEMPT, MARK_DELIVERED, UPDATE_ENDPOINT, FAILING_SINCE];
+    &[SETTLE, SETTLE_LATE, COUNT_ATTEMPT, MARK_DELIVERED, UPDATE_ENDPOINT];

@@ -9,7 +9,7 @@ use wire::v1::EventType;
 
 use crate::attempts::{self, Attempt};
 use crate::context::Webhooks;
-use crate::delivery::Delivery;
+use crate::delivery::{Delivery, Trigger};
 use crate::endpoint::EndpointOwner;
 use crate::endpoints;
 use crate::error::{Error, Result};
@@ -56,8 +56,8 @@ pub async fn send_test(
     let event: EventId = webhooks.ids.make();
     let data = example(webhooks, known.name, id)?;
     let body = Bytes::from(payload::body(event, known.name, at, &data));
-    let event_type = known.name.to_owned();
-    let delivery = Delivery { to: to.into(), event, event_type, attempts: 0, body };
+    let (event_type, trigger) = (known.name.to_owned(), Trigger::Test);
+    let delivery = Delivery { to: to.into(), event, event_type, attempts: 0, body, trigger };
     let outcome = send::send(webhooks, delivery).await;
     Ok(SentTest { event, event_type: known.name, at, data, outcome })
 }
@@ -84,15 +84,16 @@ impl SentTest {
     ) -> Result<TestResult> {
         let endpoint = endpoints::get_in(tx, owner, self.outcome.to.id)?.id;
         let SentTest { event, event_type, at, data, outcome } = self;
-        tx.execute(INSERT_EVENT, params![owner.user, event, event_type, data.as_str(), at])?;
-        let id = insert_attempt(webhooks, tx, &outcome, "test")?;
-        let attempt = attempts::get_in(tx, owner.user, id)?;
+        let (user, key, data) = (owner.user, outcome.to.key, data.as_str());
+        tx.execute(INSERT_EVENT, params![user, event, event_type, data, at, key])?;
+        let id = insert_attempt(webhooks, tx, &outcome)?;
+        let attempt = attempts::get_in(tx, user, id)?;
         let (event_type, delivered) = (event_type.to_owned(), outcome.is_success);
         Ok(TestResult { endpoint, event, event_type, delivered, attempt })
     }
 }
 
-const INSERT_EVENT: &str =
-    "insert into events (user_id, id, type, data, created_at) values ($1, $2, $3, $4, $5)";
+const INSERT_EVENT: &str = "insert into events (user_id, id, type, data, created_at, key_id)
+    values ($1, $2, $3, $4, $5, $6)";
 
 pub(crate) const STATEMENTS: &[&str] = &[INSERT_EVENT];

@@ -9,11 +9,15 @@ struct RowChange {
     sql: &'static str,
 }
 
-const ROW_CHANGES: [RowChange; 4] = [
+const ROW_CHANGES: [RowChange; 8] = [
     RowChange { schema: 11, sql: KEEPER_TO_ADMIN },
     RowChange { schema: 12, sql: INSTRUMENTS_OF_SECURITIES },
     RowChange { schema: 12, sql: INSTRUMENTS_OF_PAPER_POSITIONS },
     RowChange { schema: 12, sql: IDS_OF_PAPER_POSITIONS },
+    RowChange { schema: 13, sql: KEYS_OF_TESTS },
+    RowChange { schema: 13, sql: EVENTS_OF_DELIVERIES },
+    RowChange { schema: 13, sql: EVENTS_OF_TESTS },
+    RowChange { schema: 13, sql: EXHAUSTED_ENDPOINTS },
 ];
 
 /// Changes rows from a backup of that schema version to what this version expects.
@@ -41,10 +45,31 @@ const IDS_OF_PAPER_POSITIONS: &str =
     and i.currency = 'USD' and i.class = 'listed')
     where exists (select 1 from instruments i where i.user_id = paper_positions.user_id
     and i.symbol = paper_positions.symbol and i.currency = 'USD' and i.class = 'listed')";
+const KEYS_OF_TESTS: &str = "update events set key_id = (select a.key_id from attempts a
+        where a.event_id = events.id and a.trigger_kind = 'test' limit 1)
+    where exists (select 1 from attempts a
+        where a.event_id = events.id and a.trigger_kind = 'test')";
+const EVENTS_OF_DELIVERIES: &str = "insert into events (user_id, id, type, data, created_at)
+    select d.user_id, d.event_id, min(d.event_type), '', min(d.created_at) from deliveries d
+    where not exists (select 1 from events e where e.user_id = d.user_id and e.id = d.event_id)
+    group by d.user_id, d.event_id";
+const EVENTS_OF_TESTS: &str = "insert into events (user_id, id, type, data, created_at, key_id)
+    select a.user_id, a.event_id, min(a.event_type), '', min(a.attempted_at), a.key_id
+    from attempts a where a.trigger_kind = 'test'
+    and not exists (select 1 from events e where e.user_id = a.user_id and e.id = a.event_id)
+    group by a.user_id, a.event_id, a.key_id";
+const EXHAUSTED_ENDPOINTS: &str = "update webhook_endpoints set exhausted_at =
+    (select max(d.updated_at) from deliveries d where d.user_id = webhook_endpoints.user_id
+        and d.endpoint_id = webhook_endpoints.id and d.status = 'failed' and d.attempts >= 8)
+    where failing_since is not null";
 
 pub(super) const STATEMENTS: &[&str] = &[
     KEEPER_TO_ADMIN,
     INSTRUMENTS_OF_SECURITIES,
     INSTRUMENTS_OF_PAPER_POSITIONS,
     IDS_OF_PAPER_POSITIONS,
+    KEYS_OF_TESTS,
+    EVENTS_OF_DELIVERIES,
+    EVENTS_OF_TESTS,
+    EXHAUSTED_ENDPOINTS,
 ];

@@ -1,10 +1,10 @@
 //! Changes to webhook endpoints that open a transaction of their own, for the pages. The API runs the same changes
 //! inside the transaction of its idempotent response.
 
-use base::{EndpointId, KeyId, Timestamp};
+use base::{EndpointId, EventId, KeyId, Timestamp};
 
 use super::replay::{self, Replay};
-use super::{Endpoint, EndpointChange, NewEndpoint};
+use super::{Endpoint, EndpointChange, LoggedDelivery, NewEndpoint};
 use crate::{App, Caller, Result};
 
 /// Creates an endpoint for one of the caller's keys, and returns it with its secret.
@@ -52,4 +52,15 @@ pub async fn start_replay(
 ) -> Result<Replay> {
     let (mine, caller) = (app.clone(), caller.clone());
     app.db.write(move |tx| replay::start(&mine, tx, &caller, id, since)).await
+}
+
+/// Queues one event for one endpoint, or for every endpoint where it failed.
+pub async fn replay_event(
+    app: &App,
+    caller: &Caller,
+    event: EventId,
+    endpoint: Option<EndpointId>,
+) -> Result<Vec<LoggedDelivery>> {
+    let (mine, caller) = (app.clone(), caller.clone());
+    app.db.write(move |tx| replay::replay_event(&mine, tx, &caller, event, endpoint)).await
 }

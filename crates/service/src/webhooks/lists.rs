@@ -1,7 +1,8 @@
-//! Lists of attempts and failed deliveries in pages, and an event with its deliveries.
+//! Lists of events, attempts and failed deliveries in pages, and an event with its deliveries.
 
 use ::webhooks::attempts::{self, Attempt, AttemptFilter};
 use ::webhooks::deliveries::{self, DeliveryDetail, EventDetail, FailedPosition};
+use ::webhooks::event_log::{self, EventFilter, LoggedEvent};
 use base::{AttemptId, EndpointId, EventId};
 
 use super::owner;
@@ -11,6 +12,12 @@ use crate::{App, Caller, Error, Result};
 #[derive(Debug, Clone)]
 pub struct AttemptPage {
     pub attempts: Vec<Attempt>,
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct EventPage {
+    pub events: Vec<LoggedEvent>,
     pub next_cursor: Option<String>,
 }
 
@@ -48,6 +55,33 @@ pub async fn list_attempts(
         None => None,
     };
     Ok(AttemptPage { attempts, next_cursor })
+}
+
+/// The event log, newest first. A page looks through `EVENT_SCAN_MAX` events at most, so with a filter it may be short or
+/// empty and still have a cursor.
+pub async fn list_events(
+    app: &App,
+    caller: &Caller,
+    filter: &EventFilter,
+    page: Page<'_>,
+) -> Result<EventPage> {
+    let owner = owner(caller)?;
+    let text = format!("{filter:?} {:?}", owner.key);
+    let scope = cursors::CursorScope { user: caller.user, list: "events", filter: &text };
+    let now = app.clock.now();
+    let before = match page.cursor {
+        Some(cursor) => {
+            let position = <[u8; 16]>::try_from(app.cursors.open(&scope, now, cursor)?.as_slice());
+            Some(EventId::from_bytes(position.map_err(|_| wrong_cursor())?))
+        }
+        None => None,
+    };
+    let found = event_log::list(&app.webhooks, &owner, filter, before, page.limit).await?;
+    let next_cursor = match found.next {
+        Some(last) => Some(app.cursors.seal(&scope, now, &app.entropy, last.as_bytes())?),
+        None => None,
+    };
+    Ok(EventPage { events: found.events, next_cursor })
 }
 
 /// The failed deliveries (dead letters), newest event first.
@@ -92,7 +126,8 @@ fn wrong_cursor() -> Error {
     Error::internal("a cursor of another shape")
 }
 
-/// Gets an event with its deliveries and newest attempts. A key sees it only if the event was for one of its endpoints.
+/// Gets an event with its deliveries and newest attempts. A key sees it if it was sent to one of its endpoints, or if
+/// the key may see such events.
 pub async fn get_event(app: &App, caller: &Caller, id: EventId) -> Result<EventDetail> {
     let owner = owner(caller)?;
     Ok(deliveries::get_event(&app.webhooks, &owner, id, cursors::LIMIT_MAX).await?)

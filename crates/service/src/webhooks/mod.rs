@@ -25,10 +25,16 @@ pub use ::webhooks::dispatch::POLL_INTERVAL;
 pub use ::webhooks::endpoints::{
     DESCRIPTION_LENGTH_MAX, EndpointChange, NewEndpoint, URL_LENGTH_MAX,
 };
+pub use ::webhooks::event_log::{
+    DeliveryStatus, EventFilter, EventStatus, LoggedDelivery, LoggedEvent,
+    SCAN_MAX as EVENT_SCAN_MAX,
+};
 pub use ::webhooks::signatures::{SignedMessage, SigningSecret, VerificationError, verify};
 pub use ::webhooks::test_event::{SentTest, TestResult};
 pub use ::webhooks::{DisabledReason, Endpoint, EndpointStatus};
-pub use lists::{AttemptPage, FailedPage, get_event, list_attempts, list_failed};
+pub use lists::{
+    AttemptPage, EventPage, FailedPage, get_event, list_attempts, list_events, list_failed,
+};
 
 /// The name of the sending loop among the background loops of this process.
 pub const SEND_LOOP: &str = "send webhooks";
@@ -187,6 +193,11 @@ pub async fn replay_once(app: &App) -> Result<usize> {
 /// Disables the endpoints of keys that have expired. A background step.
 pub async fn disable_ended_once(app: &App) -> Result<usize> {
     Ok(disable::disable_ended_once(&app.webhooks).await?)
+}
+
+/// Disables the endpoints that have been failing for five days. A background step.
+pub async fn disable_failing_once(app: &App) -> Result<usize> {
+    Ok(disable::disable_failing_once(&app.webhooks).await?)
 }
 
 /// Deletes payloads, deliveries, attempts and portal tokens that have expired. A background step.

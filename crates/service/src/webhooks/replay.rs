@@ -1,7 +1,8 @@
-//! Resending by hand: one delivery at once, or all that failed at an endpoint since a moment, as a background job.
+//! Resending by hand: one delivery at once, one event through the queue, or all that failed at an endpoint since a moment, as a background job.
 
 use ::webhooks::attempts::Attempt;
-use ::webhooks::replay;
+use ::webhooks::event_log::LoggedDelivery;
+use ::webhooks::{event_replay, replay};
 use base::{EndpointId, EventId, Timestamp};
 
 use super::owner;
@@ -36,6 +37,23 @@ pub fn start(
     let note = Note::new(caller, "webhook.replay", "Started a replay of failed webhook deliveries");
     audit::note(tx, caller.user, app.clock.now(), note.about(endpoint))?;
     Ok(started)
+}
+
+/// Queues one event for one endpoint, or without one for every endpoint where it failed; an event that was never sent
+/// goes to every active endpoint that may receive it. Returns what was queued.
+pub fn replay_event(
+    app: &App,
+    tx: &mut Tx<'_>,
+    caller: &Caller,
+    event: EventId,
+    endpoint: Option<EndpointId>,
+) -> Result<Vec<LoggedDelivery>> {
+    let owner = owner(caller)?;
+    users::lock(tx, caller.user)?;
+    let queued = event_replay::replay_event(&app.webhooks, tx, &owner, event, endpoint)?;
+    let note = Note::new(caller, "webhook.replay_event", "Replayed a webhook event").about(event);
+    audit::note(tx, caller.user, app.clock.now(), note)?;
+    Ok(queued)
 }
 
 /// The last replay of each endpoint, newest first.

@@ -75,7 +75,8 @@ pub const ENDPOINTS: &[Endpoint] = &[
     webhooks::DELETE,
     webhooks::ROTATE,
     webhooks::deliveries::TEST,
-    webhooks::deliveries::EVENTS,
+    webhooks::events::LIST,
+    webhooks::events::REPLAY,
     webhooks::deliveries::LIST,
     webhooks::deliveries::PORTAL,
 ];
@@ -112,8 +113,10 @@ pub struct Shape {
 pub enum Paging {
     /// The response is not paged.
     None,
-    /// In `pagination`.
+    /// In `pagination`, where `data` is the list.
     Within,
+    /// In `pagination`, where `data` is an object that contains the list.
+    WithinObject,
     /// Beside `data`: `has_more`, `cursor` and `count`.
     Beside,
 }

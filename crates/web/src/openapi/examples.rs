@@ -141,7 +141,7 @@ pub(crate) fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Value {
                 "data": [data], "has_more": has_more, "cursor": cursor, "count": 1, "meta": meta,
             });
         }
-        Paging::Within => {}
+        Paging::Within | Paging::WithinObject => {}
     }
     let pagination = json!({
         "count": 1,
@@ -150,7 +150,11 @@ pub(crate) fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Value {
         "total_count": 1,
         "limit": service::platform::cursors::LIMIT_DEFAULT,
     });
-    json!({ "data": [data], "pagination": pagination, "meta": meta })
+    let data = match endpoint.answer.paging {
+        Paging::WithinObject => data,
+        _ => json!([data]),
+    };
+    json!({ "data": data, "pagination": pagination, "meta": meta })
 }
 
 /// The error body for a code.

@@ -251,6 +251,11 @@ fn success(endpoint: &Endpoint, schemas: &Schemas) -> Value {
             properties["pagination"] = json!({ "$ref": "#/components/schemas/Pagination" });
             required.push("pagination");
         }
+        Paging::WithinObject => {
+            properties["data"] = shape;
+            properties["pagination"] = json!({ "$ref": "#/components/schemas/Pagination" });
+            required.push("pagination");
+        }
         Paging::Beside => {
             properties["data"] = json!({ "type": "array", "items": shape });
             for (name, schema) in beside() {

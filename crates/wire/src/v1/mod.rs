@@ -43,7 +43,8 @@ pub use summary::{Summary, SummaryGoals, SummaryInvestments, SummaryRecurring, W
 pub use transaction::{AccountPart, Transaction, TransactionRow};
 
 pub use webhook::{Deleted, Delivery, DeliveryTest, Endpoint, EndpointWithSecret, Endpoints};
-pub use webhook::{EventTypeShape, EventTypes, PortalLink, RotatedSecret};
+pub use webhook::{EventDelivery, EventTypeShape, Events, LoggedEvent, ReplayedEvent};
+pub use webhook::{PortalLink, RotatedSecret};
 
 /// The API version of responses and webhook events.
 pub const API_VERSION: &str = "2026-04-10";

@@ -1,4 +1,5 @@
 use serde::Serialize;
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::json::Moment;
@@ -55,9 +56,61 @@ pub struct Deleted {
     pub deleted: bool,
 }
 
+/// All event types, and one page of the event log.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct EventTypes {
+pub struct Events {
     pub event_types: Vec<EventTypeShape>,
+    /// The events of the last 90 days that this key may see or that were sent to its endpoints, newest first.
+    pub events: Vec<LoggedEvent>,
+}
+
+/// An event of the log, in the form that receivers get, with what became of it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct LoggedEvent {
+    #[schema(example = "evt_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub id: String,
+    #[schema(example = "transaction.created")]
+    pub r#type: String,
+    pub created_at: Moment,
+    #[schema(example = "2026-04-10")]
+    pub api_version: &'static str,
+    /// The payload's `data`; null once it was deleted after 30 days.
+    #[schema(
+        value_type = Option<Object>,
+        example = json!({
+            "account_id": "acc_01kny3v1m8f2x9q4t7r5c6b8de",
+            "transaction_ids": ["txn_01kny3v1m8f2x9q4t7r5c6b8de"],
+            "count": 1
+        })
+    )]
+    pub data: Option<Box<RawValue>>,
+    /// Over its deliveries to this key's endpoints, the first of these that one of them has: failed, retrying, pending,
+    /// delivered; no_endpoint if it has none.
+    #[schema(example = "delivered")]
+    pub status: &'static str,
+    pub deliveries: Vec<EventDelivery>,
+}
+
+/// The delivery of an event to one endpoint.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct EventDelivery {
+    #[schema(example = "ep_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub endpoint_id: String,
+    /// pending, retrying, delivered or failed.
+    #[schema(example = "delivered")]
+    pub status: &'static str,
+    #[schema(example = 1)]
+    pub attempts: i64,
+    /// When the next attempt is due; null if none is planned.
+    pub next_attempt_at: Option<Moment>,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ReplayedEvent {
+    #[schema(example = "evt_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub event_id: String,
+    /// The deliveries that were queued.
+    pub deliveries: Vec<EventDelivery>,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]

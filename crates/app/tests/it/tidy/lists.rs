@@ -150,6 +150,10 @@ const BOUNDED: &[(&str, &str)] = &[
     ("webhooks/src/attempts.rs::statement", "built with a limit by its caller"),
     ("webhooks/src/attempts.rs::sql", "built with a limit by its caller"),
     (
+        "webhooks/src/event_log.rs::DELIVERIES_OF_FAILED",
+        "the deliveries of one chunk of events, one for each endpoint",
+    ),
+    (
         "webhooks/src/disable.rs::ACTIVE_OF_KEY",
         "the active endpoints of one key, at most ACTIVE_MAX",
     ),

@@ -1,7 +1,10 @@
 //! Webhooks, from an event to a receiver with a real HTTPS server.
 
+mod disabling;
 mod endpoint_changes;
 mod endpoints;
+mod event_log;
+mod event_replay;
 mod faults;
 mod fencing;
 mod portal;

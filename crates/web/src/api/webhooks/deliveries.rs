@@ -1,12 +1,10 @@
-//! Webhook deliveries: event types, test events and delivery attempts.
+//! Webhook deliveries: test events, delivery attempts and the portal.
 
 use service::Result;
 use service::platform::cursors::Page;
 use service::webhooks::{self, AttemptFilter};
 use wire::json::Moment;
-use wire::v1::{
-    Delivery, DeliveryTest, EventType, EventTypeShape, EventTypes, Pagination, PortalLink, Scope,
-};
+use wire::v1::{Delivery, DeliveryTest, EventType, Pagination, PortalLink, Scope};
 
 use super::super::bodies::{Body, Holds, Member};
 use super::super::idempotent::{Told, change_prepared};
@@ -57,25 +55,6 @@ async fn test(call: Call) -> Result<Answer> {
         Ok(Told { first, again: None })
     };
     change_prepared(&call, prepare, work).await
-}
-
-pub(crate) const EVENTS: Endpoint = Endpoint {
-    method: Verb::Get,
-    path: "/webhooks/events",
-    tag: TAG,
-    summary: "List event types",
-    description: "All event types. More may be added at any time: answer 2xx to types you do not know.",
-    scopes: &[Scope::WebhooksManage],
-    query: &[],
-    path_parameters: &[],
-    body: None,
-    answer: Shape::of::<EventTypes>("EventTypes"),
-    handle: |_| Box::pin(async { events() }),
-};
-
-fn events() -> Result<Answer> {
-    let shape = |it: &EventType| EventTypeShape { r#type: it.name, description: it.description };
-    Answer::data(&EventTypes { event_types: EventType::ALL.iter().map(shape).collect() })
 }
 
 pub(crate) const PORTAL: Endpoint = Endpoint {

@@ -1,6 +1,7 @@
 //! Webhook endpoints: created, read, updated and deleted by the API key that owns them.
 
 pub(super) mod deliveries;
+pub(super) mod events;
 
 use base::EndpointId;
 use service::webhooks::{

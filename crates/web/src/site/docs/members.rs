@@ -14,14 +14,14 @@ pub(super) fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Markup {
     let name = endpoint.answer.name;
     let shape = serde_json::json!({ "$ref": name });
     let data = match endpoint.answer.paging {
-        Paging::None => shape,
+        Paging::None | Paging::WithinObject => shape,
         Paging::Within | Paging::Beside => serde_json::json!({ "type": "array", "items": shape }),
     };
     let to = |name: &str| serde_json::json!({ "$ref": name });
     html! {
         ul.members {
             (member("data", &data, schemas, Fold { depth: 0, open: true }))
-            @if endpoint.answer.paging == Paging::Within {
+            @if matches!(endpoint.answer.paging, Paging::Within | Paging::WithinObject) {
                 (member("pagination", &to("Pagination"), schemas, Fold { depth: 0, open: false }))
             }
             @if endpoint.answer.paging == Paging::Beside {

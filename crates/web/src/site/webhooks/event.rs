@@ -24,6 +24,13 @@ pub(super) async fn get(manager: EndpointManager, Path(id): Path<String>) -> Pag
             h2 id="event" { (name(&event)) }
             p.soft { code { (id) } }
             (payload(&event))
+            @if can_replay(&event) { (super::events::replay_button(&manager, id, name(&event))) }
+        }
+        @if event.deliveries.is_empty() && event.attempts.is_empty() {
+            section.card aria-labelledby="letters" {
+                h2 id="letters" { "Deliveries" }
+                p { "No endpoint subscribed to this event, so it was not sent." }
+            }
         }
         @if !event.deliveries.is_empty() {
             section.card aria-labelledby="letters" {
@@ -36,7 +43,15 @@ pub(super) async fn get(manager: EndpointManager, Path(id): Path<String>) -> Pag
             (attempts::table(&manager, &event.attempts))
         }
     };
-    Ok(manager.page(StatusCode::OK, Section::Attempts, main))
+    Ok(manager.page(StatusCode::OK, Section::Events, main))
+}
+
+/// Whether the event was never sent or has failed somewhere, so that it can be replayed. A test is sent again instead.
+fn can_replay(event: &EventDetail) -> bool {
+    let has_payload = event.payload.as_ref().is_some_and(|it| it.body.is_some());
+    let is_test = event.attempts.iter().any(|it| it.trigger == "test");
+    let has_failed = event.deliveries.iter().any(|it| it.status == "failed");
+    has_payload && !is_test && (event.deliveries.is_empty() || has_failed)
 }
 
 fn name(event: &EventDetail) -> &str {
@@ -48,13 +63,19 @@ fn name(event: &EventDetail) -> &str {
 /// The payload, formatted.
 fn payload(event: &EventDetail) -> Markup {
     let Some(payload) = &event.payload else {
-        return html! { p { "The payload was deleted after 30 days." } };
+        return html! { p { "The event was deleted after 90 days." } };
     };
-    let shown = match serde_json::from_str(&payload.body) {
+    let shown = payload.body.as_deref().map(|body| match serde_json::from_str(body) {
         Ok(value) => snippet::block("Payload", &snippet::json(&value)),
-        Err(_) => snippet::text("Payload", &payload.body),
-    };
-    html! { p.soft { "Created " (exact_time(payload.created_at)) "." } (shown) }
+        Err(_) => snippet::text("Payload", body),
+    });
+    html! {
+        p.soft { "Created " (exact_time(payload.created_at)) "." }
+        @match shown {
+            Some(shown) => (shown),
+            None => p { "The payload was deleted after 30 days." },
+        }
+    }
 }
 
 pub(super) fn delivery_row(manager: &EndpointManager, it: &DeliveryDetail, url: &str) -> Markup {

@@ -50,12 +50,14 @@ pub(super) struct ManagerForm(pub(super) Form);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     Endpoints,
+    Events,
     Attempts,
     Failed,
 }
 
-const SECTIONS: [(Section, &str, &str); 3] = [
+const SECTIONS: [(Section, &str, &str); 4] = [
     (Section::Endpoints, "", "Endpoints"),
+    (Section::Events, "/events", "Events"),
     (Section::Attempts, "/attempts", "Attempts"),
     (Section::Failed, "/failed", "Failed"),
 ];

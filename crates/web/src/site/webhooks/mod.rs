@@ -1,10 +1,11 @@
-//! The webhook pages: endpoints, delivery attempts, events and failed deliveries.
+//! The webhook pages: endpoints, the event log, delivery attempts and failed deliveries.
 
 mod actions;
 mod attempts;
 mod create;
 mod detail;
 mod event;
+mod events;
 mod failed;
 mod manager;
 mod portal;
@@ -40,7 +41,9 @@ fn pages(home: &str) -> Router<WebState> {
         .route(&at("/failed"), get(failed::get))
         .route(&at("/failed/send"), post(failed::send))
         .route(&at("/failed/replay"), post(failed::start))
+        .route(&at("/events"), get(events::get))
         .route(&at("/events/{id}"), get(event::get))
+        .route(&at("/events/{id}/replay"), post(events::replay))
         .route(&at("/{id}"), get(detail::get).post(actions::change))
         .route(&at("/{id}/test"), post(actions::test))
         .route(&at("/{id}/enable"), post(actions::enable))
