@@ -113,12 +113,15 @@ async fn every_curl_command_responds_as_the_page_says() {
     let receiver = Receiver::start().await;
     let new = format!(r#"{{"url": "{}"}}"#, receiver.url);
     let endpoint = fixture.post("/webhooks/endpoints", &new).await.data();
+    let events = fixture.client.get("/v1/webhooks/events?event_type=transaction.created").await;
+    let event = events.data()["events"][0]["id"].clone();
     let variables = [
         ("$EVENKEEL_KEY", fixture.key.as_str()),
         ("$CURSOR", first["pagination"]["next_cursor"].as_str().unwrap()),
         ("$ACCOUNT", fixture.account.as_str()),
         ("$THREAD", decided["thread_id"].as_str().unwrap()),
         ("$ACTION", waiting["action_id"].as_str().unwrap()),
+        ("$EVENT", event.as_str().unwrap()),
         ("$ENDPOINT", endpoint["id"].as_str().unwrap()),
         ("https://example.com/hooks", receiver.url.as_str()),
     ];

@@ -251,10 +251,13 @@ async fn responses_about_webhooks_match_the_document() {
         let made = fixture.create_endpoint().await;
         fixture.import_and_deliver(&seen.to_string()).await;
         let id = made["id"].as_str().unwrap();
-        let path = endpoint.path.replace("{endpoint_id}", id);
+        let events = fixture.send(http::Method::GET, "/webhooks/events", "").await.data();
+        let event = events["events"][0]["id"].as_str().unwrap();
+        let path = endpoint.path.replace("{endpoint_id}", id).replace("{event_id}", event);
         let examples = endpoint.body.map_or(&[("", "")][..], |it| it.examples);
         for (_, example) in examples {
             let example = example.replace("https://example.com/hooks", &fixture.receiver.url);
+            let example = example.replace("ep_01kny3v1m8f2x9q4t7r5c6b8de", id);
             let method = endpoint.method.as_str().parse().unwrap();
             let answer = fixture.send(method, &path, &example).await;
             assert_eq!(answer.status, StatusCode::OK, "{path} {example}: {:?}", answer.json());
@@ -263,7 +266,7 @@ async fn responses_about_webhooks_match_the_document() {
         }
         fixture.send(http::Method::DELETE, &format!("/webhooks/endpoints/{id}"), "").await;
     }
-    assert_eq!(seen, 13);
+    assert_eq!(seen, 14);
 }
 
 #[test]
@@ -332,7 +335,7 @@ fn examples_of_request_bodies_match_their_schemas() {
             checked += 1;
         }
     }
-    assert_eq!(checked, 15);
+    assert_eq!(checked, 16);
 }
 
 #[tokio::test]

@@ -48,6 +48,7 @@ pub(super) fn body(context: &GuideContext) -> Markup {
         (section("verify", "Verify signatures", verify()))
         (section("twice", "Duplicates and order", twice(context)))
         (section("retries", "Retries", retries(context, &endpoints)))
+        (section("log", "Event log and replay", log(context)))
         (section("rotate", "Rotate secrets", rotate(&endpoints)))
         (section("pages", "Webhook pages and portal", pages(context)))
     }
@@ -209,24 +210,56 @@ fn retries(context: &GuideContext, endpoints: &str) -> Markup {
         ul.facts {
             li {
                 "After the last retry the delivery has failed. " a href="/settings/webhooks/failed" { "Failed deliveries" }
-                " under Settings, Webhooks, lists them and lets you resend them."
+                " under Settings, Webhooks, lists them and lets you resend them. With the API, list them with "
+                (prose("`status=failed` and replay them one by one."))
             }
             li { (prose("A 410 response disables the endpoint immediately, with `disabled_reason` `gone`.")) }
             li {
-                (prose("An endpoint without a successful delivery for five days is disabled with `failing`. The \
-                        key's other endpoints receive `webhook.endpoint_disabled`."))
+                (prose("An endpoint is disabled with `failing` when a delivery has used up its retries and nothing \
+                        has succeeded for five days since the first failure, even if nothing is due. The key's \
+                        other endpoints receive `webhook.endpoint_disabled`."))
             }
             li { "A slow or failing endpoint doesn't delay others." }
         }
     };
-    let failed = format!("{}/webhooks/deliveries?status=failed", context.base);
+    let failed = format!("{}/webhooks/events?status=failed", context.base);
     let enable = curl_post(&format!("{endpoints}/$ENDPOINT"), Some(r#"{"status": "active"}"#));
     let enable = filled(&enable).replacen("curl", "curl -X PUT", 1);
     pair(
         &explanation,
         &html! {
-            (snippet::text("List failed deliveries", &curl(&failed)))
+            (snippet::text("List failed events", &curl(&failed)))
             (snippet::text("Enable the endpoint", &enable))
+        },
+    )
+}
+
+fn log(context: &GuideContext) -> Markup {
+    let explanation = html! {
+        p {
+            (prose("`GET /webhooks/events` lists the events of the last 90 days that your key can access, newest \
+                    first, with the status of their deliveries. Events that none of your endpoints subscribed to \
+                    have the status `no_endpoint`. Filter by `event_type`, `status`, `start` and `end`. Payloads are \
+                    kept for 30 days; then `data` is null."))
+        }
+        p {
+            (prose("A page searches at most 2,000 events. If few of them match your filter, the page can be short or \
+                    empty: continue with `next_cursor` until it is null."))
+        }
+        p {
+            (prose("A replay sends an event again with the same `id`. By default it goes to the endpoints where it \
+                    failed, or to all active ones if it was never sent. Use `endpoint_id` to choose one. A replay is \
+                    one attempt and is not retried."))
+        }
+    };
+    let events = format!("{}/webhooks/events", context.base);
+    let missed = format!("{events}?event_type=transaction.created&status=no_endpoint");
+    let replay = curl_post(&format!("{events}/$EVENT/replay"), None);
+    pair(
+        &explanation,
+        &html! {
+            (snippet::text("Events that were not sent", &curl(&missed)))
+            (snippet::text("Replay an event", &filled(&replay)))
         },
     )
 }
@@ -235,8 +268,8 @@ fn pages(context: &GuideContext) -> Markup {
     let explanation = html! {
         p {
             "Under " a href="/settings/webhooks" { "Settings, Webhooks" }
-            " you can see the endpoints of all your keys: every attempt with its response, each event with its \
-             payload, and failed deliveries with a button to resend them."
+            " you can see the endpoints of all your keys: the event log with payloads and replay, every attempt with \
+             its response, and failed deliveries with a button to resend them."
         }
         p {
             (prose("The portal shows the same pages for one API key to someone without an account here. `GET \

@@ -10,6 +10,7 @@ mod money;
 mod plans;
 mod recurring;
 mod transactions;
+mod webhook_events;
 mod webhooks;
 
 /// Text with markup, such as a hostile bank could send.

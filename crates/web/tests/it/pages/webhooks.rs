@@ -9,16 +9,16 @@ use testkit::{IssuedKey, Person, World, new_key};
 use super::{HOSTILE, assert_escaped};
 use crate::browser::Browser;
 
-struct WebhookPagesFixture {
-    world: World,
-    person: Person,
+pub(super) struct WebhookPagesFixture {
+    pub(super) world: World,
+    pub(super) person: Person,
     key: IssuedKey,
-    receiver: Receiver,
-    browser: Browser,
+    pub(super) receiver: Receiver,
+    pub(super) browser: Browser,
 }
 
 impl WebhookPagesFixture {
-    async fn new() -> WebhookPagesFixture {
+    pub(super) async fn new() -> WebhookPagesFixture {
         let world = World::new().await;
         let person = world.person("robin@example.com").await;
         let key = person.key(new_key()).await;
@@ -26,11 +26,11 @@ impl WebhookPagesFixture {
         WebhookPagesFixture { receiver: Receiver::start().await, world, person, key, browser }
     }
 
-    async fn endpoint(&self, types: &[&str]) -> Endpoint {
+    pub(super) async fn endpoint(&self, types: &[&str]) -> Endpoint {
         self.endpoint_of(&self.key, types).await
     }
 
-    async fn endpoint_of(&self, key: &IssuedKey, types: &[&str]) -> Endpoint {
+    pub(super) async fn endpoint_of(&self, key: &IssuedKey, types: &[&str]) -> Endpoint {
         let filter_types = types.iter().map(|it| (*it).to_owned()).collect();
         let new = NewEndpoint { url: self.receiver.url.clone(), description: None, filter_types };
         let (app, caller) = (self.world.app.clone(), key.caller.clone());
@@ -38,13 +38,13 @@ impl WebhookPagesFixture {
         self.world.app.db.write(create).await.unwrap().0
     }
 
-    async fn import_and_deliver(&self, id: &str) {
+    pub(super) async fn import_and_deliver(&self, id: &str) {
         let new = txn("2026-03-09", -100, "KROGER #339").id(id);
         self.person.import(statement([checking("A").with(new)])).await;
         webhooks::deliver_once(&self.world.app).await.unwrap();
     }
 
-    async fn get(&mut self, path: &str) -> String {
+    pub(super) async fn get(&mut self, path: &str) -> String {
         self.browser.get(path).await.good()
     }
 }
@@ -279,7 +279,7 @@ async fn open_portal_link(fixture: &WebhookPagesFixture) -> (Browser, String) {
 }
 
 /// Enters the portal by the button of its link, and takes over the form token of its pages.
-async fn enter_portal(fixture: &WebhookPagesFixture) -> Browser {
+pub(super) async fn enter_portal(fixture: &WebhookPagesFixture) -> Browser {
     let (mut browser, path) = open_portal_link(fixture).await;
     let page = browser.submit(&path, &[]).await.good();
     let (_, rest) = page.split_once("name=\"form_token\" value=\"").unwrap();

@@ -2,6 +2,7 @@
 
 mod attempts;
 mod endpoints;
+mod events;
 mod refusals;
 mod secrets;
 

@@ -29,6 +29,9 @@ async fn call_other_operations(client: &Client, body: &str) -> Vec<Answer> {
         client.send(Method::POST, "/v1/webhooks/endpoints", body.to_owned()).await,
         client.get("/v1/webhooks/events").await,
         client.get("/v1/webhooks/deliveries").await,
+        client
+            .send(Method::POST, "/v1/webhooks/events/evt_01kny3v1m8f2x9q4t7r5c6b8de/replay", "")
+            .await,
     ]
 }
 
