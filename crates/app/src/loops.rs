@@ -93,6 +93,16 @@ impl Loops {
         self.start_within("ask connections", (60, SYNC_STEP_MAX), app, |app| async move {
             connections::sync_once(&app).await
         });
+        self.start_webhooks(app);
+        self.start("delete abandoned staged files", 600, app, |app| async move {
+            imports::files::forget_once(&app).await
+        });
+        self.start("delete old idempotency keys", 600, app, |app| async move {
+            idempotency::forget_once(&app).await
+        });
+    }
+
+    fn start_webhooks(&mut self, app: &App) {
         self.keep_running(webhooks::SEND_LOOP, app, |app, stop| {
             webhooks::run(app, webhooks::POLL_INTERVAL, stop)
         });
@@ -107,12 +117,6 @@ impl Loops {
         });
         self.start("delete old events and attempts", 600, app, |app| async move {
             webhooks::delete_expired_once(&app).await
-        });
-        self.start("delete abandoned staged files", 600, app, |app| async move {
-            imports::files::forget_once(&app).await
-        });
-        self.start("delete old idempotency keys", 600, app, |app| async move {
-            idempotency::forget_once(&app).await
         });
     }
 
