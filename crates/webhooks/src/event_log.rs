@@ -362,12 +362,15 @@ mod tests {
                 !matches!(name, "" | "c" | "s" | "f" | "k")
             };
             assert_eq!(plan.iter().find(is_table), None, "{sql}: {plan:#?}");
-            let reads_all_of_person = |it: &&String| {
-                it.as_str() == "SEARCH d USING PRIMARY KEY (user_id=?)"
-            };
+            let reads_all_of_person =
+                |it: &&String| it.as_str() == "SEARCH d USING PRIMARY KEY (user_id=?)";
             assert_eq!(plan.iter().find(reads_all_of_person), None, "{sql}: {plan:#?}");
             let is_for_key = |it: &String| it.contains("events_for_key ");
-            assert_eq!(plan.iter().any(is_for_key), sql.contains("key_id is not null"), "{plan:#?}");
+            assert_eq!(
+                plan.iter().any(is_for_key),
+                sql.contains("key_id is not null"),
+                "{plan:#?}"
+            );
         }
     }
 
