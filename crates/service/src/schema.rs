@@ -68,6 +68,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "event_log",
         sql: include_str!("../../../migrations/0013_event_log.sql"),
     },
+    Migration {
+        version: 14,
+        name: "transaction_changes",
+        sql: include_str!("../../../migrations/0014_transaction_changes.sql"),
+    },
 ];
 
 /// All SQL statements of the product: the constants, and the variants that filters can build. One test prepares each of
@@ -96,6 +101,7 @@ pub fn statements() -> Vec<String> {
         crate::ledger::quotes::STATEMENTS,
         crate::access::recovery::STATEMENTS,
         crate::ledger::rates::STATEMENTS,
+        crate::ledger::stamps::STATEMENTS,
         crate::platform::person_lock::STATEMENTS,
         crate::platform::readiness::STATEMENTS,
         crate::access::sessions::STATEMENTS,

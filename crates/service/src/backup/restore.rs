@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use base::Timestamp;
-use db::{Db, Param, Table, Tx};
+use db::{Db, Param, Table, Tx, params};
 
 use super::format::{Cell, Contents, Lines, TableHeader, damaged, read_row};
 use super::{RestoredAccess, access, refused, upgrade};
@@ -67,6 +67,8 @@ pub async fn restore<R: Read + Send + 'static>(
             return Err(damaged());
         }
         upgrade::upgrade_rows(tx, contents.header.schema)?;
+        // Cursors of change feeds from after the backup would miss what the restore took back.
+        tx.execute(RESTART_FEEDS, params![now])?;
         access::end_stale_access(tx, &revoked, contents.made_at(), now)
     })
     .await
@@ -144,5 +146,6 @@ fn row_params<'c>(cells: &'c [Cell], table: &Table) -> Option<Vec<Param<'c>>> {
 
 const ANYONE: &str = "select id from users limit 1";
 const DELETE_INSTALLATION: &str = "delete from installation";
+const RESTART_FEEDS: &str = "update users set transactions_epoch = $1";
 
-pub(super) const STATEMENTS: &[&str] = &[ANYONE, DELETE_INSTALLATION];
+pub(super) const STATEMENTS: &[&str] = &[ANYONE, DELETE_INSTALLATION, RESTART_FEEDS];

@@ -9,7 +9,7 @@ struct RowChange {
     sql: &'static str,
 }
 
-const ROW_CHANGES: [RowChange; 8] = [
+const ROW_CHANGES: [RowChange; 9] = [
     RowChange { schema: 11, sql: KEEPER_TO_ADMIN },
     RowChange { schema: 12, sql: INSTRUMENTS_OF_SECURITIES },
     RowChange { schema: 12, sql: INSTRUMENTS_OF_PAPER_POSITIONS },
@@ -18,6 +18,7 @@ const ROW_CHANGES: [RowChange; 8] = [
     RowChange { schema: 13, sql: EVENTS_OF_DELIVERIES },
     RowChange { schema: 13, sql: EVENTS_OF_TESTS },
     RowChange { schema: 13, sql: EXHAUSTED_ENDPOINTS },
+    RowChange { schema: 14, sql: NEWEST_STAMPS },
 ];
 
 /// Changes rows from a backup of that schema version to what this version expects.
@@ -63,6 +64,10 @@ const EXHAUSTED_ENDPOINTS: &str = "update webhook_endpoints set exhausted_at =
         and d.endpoint_id = webhook_endpoints.id and d.status = 'failed' and d.attempts >= 8)
     where failing_since is not null";
 
+const NEWEST_STAMPS: &str =
+    "update users set transactions_stamp = coalesce((select max(t.updated_at) from transactions t
+    where t.user_id = users.id), 0)";
+
 pub(super) const STATEMENTS: &[&str] = &[
     KEEPER_TO_ADMIN,
     INSTRUMENTS_OF_SECURITIES,
@@ -72,4 +77,5 @@ pub(super) const STATEMENTS: &[&str] = &[
     EVENTS_OF_DELIVERIES,
     EVENTS_OF_TESTS,
     EXHAUSTED_ENDPOINTS,
+    NEWEST_STAMPS,
 ];

@@ -9,7 +9,7 @@ use webhooks::outbox;
 use wire::v1::Event;
 
 use crate::ledger::accounts::{self, Account};
-use crate::ledger::rates;
+use crate::ledger::{rates, stamps};
 use crate::platform::dirty_queue::DirtyTransaction;
 use crate::{App, Error, Result};
 
@@ -24,6 +24,8 @@ pub(crate) struct Recompute {
     pub(crate) app: App,
     pub(crate) user: UserId,
     pub(crate) now: Timestamp,
+    /// The stamp of the transactions that it changes, once there is one.
+    stamp: Option<Timestamp>,
     pub(crate) today: Date,
     pub(crate) currency: Currency,
     pub(crate) rates: Rates,
@@ -61,6 +63,7 @@ impl Recompute {
             app: app.clone(),
             user,
             now: app.clock.now(),
+            stamp: None,
             today: app.clock.today(),
             currency,
             rates: rates::latest_in(tx, user, currency)?,
@@ -71,6 +74,16 @@ impl Recompute {
             updated: BTreeMap::new(),
             hidden: BTreeMap::new(),
         })
+    }
+
+    /// The stamp of the transactions that it changes.
+    pub(crate) fn stamp(&mut self, tx: &mut Tx<'_>) -> Result<Timestamp> {
+        let stamp = match self.stamp {
+            Some(stamp) => stamp,
+            None => stamps::next(tx, self.user, self.now)?,
+        };
+        self.stamp = Some(stamp);
+        Ok(stamp)
     }
 
     /// Hidden accounts are left out, and so are those outside `only`.

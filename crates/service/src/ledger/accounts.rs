@@ -6,8 +6,9 @@ use db::params;
 use wire::json::{Day, Moment, Number};
 use wire::v1::{self, Code, Scope};
 
+use crate::ledger::stamps;
 use crate::platform::audit::{self, Note};
-use crate::platform::dirty_queue;
+use crate::platform::{dirty_queue, person_lock};
 use crate::{App, Caller, Error, Result};
 
 #[derive(Debug, Clone)]
@@ -154,6 +155,7 @@ pub async fn set_hidden(app: &App, caller: &Caller, id: AccountId, hidden: bool)
     change(app, caller, id, move |tx, change| {
         let at = hidden.then_some(change.now);
         tx.execute(SET_HIDDEN, params![change.user, id, at, change.now])?;
+        change.mark_transactions(tx)?;
         Ok((action, format!("{verb} the account {}", change.account.name)))
     })
     .await
@@ -167,6 +169,7 @@ pub async fn rename(app: &App, caller: &Caller, id: AccountId, name: Option<&str
     }
     change(app, caller, id, move |tx, change| {
         tx.execute(RENAME, params![change.user, id, &name, change.now])?;
+        change.mark_transactions(tx)?;
         let Account { name: before, bank_name, .. } = &change.account;
         let now = name.as_ref().unwrap_or(bank_name);
         Ok(("account.rename", format!("Renamed the account {before} to {now}")))
@@ -217,6 +220,14 @@ struct Change {
     account: Account,
 }
 
+impl Change {
+    /// Marks the account's transactions as changed, because they show its name and are hidden with it.
+    fn mark_transactions(&self, tx: &mut db::Tx<'_>) -> Result<()> {
+        let stamp = stamps::next(tx, self.user, self.now)?;
+        stamps::mark_account(tx, self.user, self.account.id, stamp)
+    }
+}
+
 /// Changes an account in one transaction with the entry in the audit trail. All derived data must be recomputed after it.
 async fn change(
     app: &App,
@@ -228,6 +239,8 @@ async fn change(
     let (caller, now) = (caller.clone(), app.clock.now());
     let work = move |tx: &mut db::Tx<'_>| {
         let user = caller.user;
+        // Locked first, as imports do, so that the two never wait for each other.
+        person_lock::lock(tx, user)?;
         let found = tx.first(GET, params![user, id], read)?;
         let account = found.ok_or(Error::NotFound("account"))?;
         let (action, details) = make(tx, &Change { user, now, account })?;

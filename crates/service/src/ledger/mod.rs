@@ -11,6 +11,7 @@ pub mod net_worth;
 pub mod quotes;
 pub mod rates;
 pub mod spans;
+pub(crate) mod stamps;
 pub mod transactions;
 
 pub use direction::Direction;

@@ -66,15 +66,21 @@ impl CursorCipher {
 
     /// The position in the list that a cursor stands for, if it is valid, not expired, and of this list.
     pub fn open(&self, scope: &CursorScope<'_>, now: Timestamp, cursor: &str) -> Result<Vec<u8>> {
-        self.try_open(scope, now, cursor).ok_or_else(|| {
-            Error::invalid(
-                "cursor",
-                "invalid or expired cursor: start again without it, and keep the filters the same between pages",
-            )
-        })
+        let is_fresh = |issued: i64| now.as_second() - issued < LIFE_SECONDS;
+        self.try_open(scope, is_fresh, cursor).ok_or_else(refused)
     }
 
-    fn try_open(&self, scope: &CursorScope<'_>, now: Timestamp, cursor: &str) -> Option<Vec<u8>> {
+    /// Like `open`, for a cursor that does not expire.
+    pub fn open_lasting(&self, scope: &CursorScope<'_>, cursor: &str) -> Result<Vec<u8>> {
+        self.try_open(scope, |_| true, cursor).ok_or_else(refused)
+    }
+
+    fn try_open(
+        &self,
+        scope: &CursorScope<'_>,
+        is_fresh: impl Fn(i64) -> bool,
+        cursor: &str,
+    ) -> Option<Vec<u8>> {
         if cursor.len() > TEXT_MAX {
             return None;
         }
@@ -85,10 +91,18 @@ impl CursorCipher {
         let (version, rest) = plain.split_first()?;
         let (issued, rest) = rest.split_at_checked(8)?;
         let (bound_to, position) = rest.split_at_checked(16)?;
-        let age = now.as_second() - i64::from_be_bytes(issued.try_into().ok()?);
-        let is_valid = *version == VERSION && bound_to == digest(scope) && age < LIFE_SECONDS;
+        let issued = i64::from_be_bytes(issued.try_into().ok()?);
+        let is_valid = *version == VERSION && bound_to == digest(scope) && is_fresh(issued);
         is_valid.then(|| position.to_vec())
     }
+}
+
+/// The error for a cursor that is not valid here.
+pub(crate) fn refused() -> Error {
+    Error::invalid(
+        "cursor",
+        "invalid or expired cursor: start again without it, and keep the filters the same between pages",
+    )
 }
 
 fn digest(scope: &CursorScope<'_>) -> [u8; 16] {

@@ -7,10 +7,13 @@ use service::access::users::Role;
 use service::access::{invitations, keys, sign_ins, users};
 use service::backup::{self, RestoredAccess};
 use service::chains;
+use service::ledger::transactions;
 use service::platform::audit::{self, Verdict};
+use service::platform::cursors::Page;
 use service::platform::installation::Key;
 use service::schema::MIGRATIONS;
 use service::{App, Caller, webhooks};
+use testkit::draft::{checking, statement, txn};
 use testkit::{Database, IssuedKey, World, new_key};
 
 use crate::{PASSWORD, with_password};
@@ -149,6 +152,28 @@ async fn a_backup_without_anchors_is_anchored_when_it_is_restored() {
     assert_eq!(entries, unanchored + 1, "the restore itself is anchored");
     chains::anchor_missing(&app).await.unwrap();
     assert_eq!(audit::verify(&app, &fixture.robin).await.unwrap(), verdict);
+    drop(app);
+}
+
+/// The restore brings back older rows, whose stamps a client may have passed.
+#[tokio::test]
+async fn cursors_of_the_change_feed_from_before_a_restore_are_refused() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    robin.import(statement([checking("Everyday").with(txn("2026-03-01", -1, "A"))])).await;
+    let read = async |app: &App, cursor: Option<&str>| {
+        let page = Page { cursor, limit: 10 };
+        transactions::changes(app, &robin.caller, page, |_| {}).await
+    };
+    let cursor = read(&world.app, None).await.unwrap().next_cursor;
+    let old = back_up(&world).await;
+    let database = Database::migrated().await;
+    let app = world.other_process_on(database.open().await);
+    restore(&world, &app, old).await;
+    assert_eq!(crate::param(read(&app, Some(&cursor)).await), "cursor");
+    let anew = read(&app, None).await.unwrap();
+    assert_eq!(anew.count, 1);
+    assert_eq!(read(&app, Some(&anew.next_cursor)).await.unwrap().count, 0);
     drop(app);
 }
 

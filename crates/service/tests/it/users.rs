@@ -12,6 +12,7 @@ use service::classify::overrides::Override;
 use service::classify::rules::{self, NewRule};
 use service::classify::transfers;
 use service::ingest::connections;
+use service::ingest::imports;
 use service::ingest::imports::files::{self, AccountChoice, Choices, DestinationChoice};
 use service::insights::benefits;
 use service::insights::benefits::BenefitMark;
@@ -299,6 +300,11 @@ async fn deleting_a_person_deletes_every_row_of_theirs() {
     let (robin, kim) =
         (someone_with_everything(&world).await, someone_with_everything(&world).await);
     for person in [&robin, &kim] {
+        // A transaction that was deleted, of which the change feed keeps the id.
+        let gone = txn("2026-03-07", -100, "KROGER #339").id("gone");
+        person.import(statement([checking("A").with(gone)])).await;
+        let import = imports::list(&world.app, &person.caller, None, 1).await.unwrap()[0].id;
+        imports::undo(&world.app, &person.caller, import).await.unwrap();
         // A transaction that is still queued for insights.
         let late = txn("2026-03-08", -100, "KROGER #339").id("late");
         person.import(statement([checking("A").with(late)])).await;

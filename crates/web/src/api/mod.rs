@@ -47,6 +47,8 @@ pub const ENDPOINTS: &[Endpoint] = &[
     accounts::GET,
     accounts::BALANCES,
     transactions::LIST,
+    // Before the endpoint whose path matches any word.
+    transactions::CHANGES,
     transactions::GET,
     investments::LIST,
     goals::LIST,

@@ -1,9 +1,9 @@
 use base::TransactionId;
 use base::category::Category;
-use service::ledger::transactions::{self, Filter};
+use service::ledger::transactions::{self, Change, Filter};
 use service::platform::cursors::Page;
 use service::{Error, Result};
-use wire::v1::{Pagination, Scope, Transaction};
+use wire::v1::{Pagination, Scope, Transaction, TransactionChanges};
 
 use super::parameters::{ACCOUNT_ID, CURSOR, LIMIT, date};
 use super::{Answer, Call, Endpoint, Paging, Parameter, Shape, Takes, Verb};
@@ -54,6 +54,74 @@ pub(super) const LIST: Endpoint = Endpoint {
     answer: Shape { paging: Paging::Within, ..Shape::of::<Transaction>("Transaction") },
     handle: |call| Box::pin(list(call)),
 };
+
+pub(super) const CHANGES: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/transactions/changes",
+    tag: "Transactions",
+    summary: "List changes of transactions",
+    description: "Every change since a cursor, in the order in which it happened: insert or replace the \
+        transactions in `added` and `updated`, and delete those in `removed`. Without a cursor it begins with \
+        nothing, so that following it from the start builds the whole list. `next_cursor` is never null: if \
+        `has_more` is false, keep it and go on from there any time later. It does not expire.",
+    scopes: &[Scope::TransactionsRead],
+    query: &[
+        Parameter {
+            description: "The `next_cursor` of the previous page, however old; absent to begin anew.",
+            ..CURSOR
+        },
+        LIMIT,
+    ],
+    path_parameters: &[],
+    body: None,
+    answer: Shape {
+        paging: Paging::WithinObject,
+        ..Shape::of::<TransactionChanges>("TransactionChanges")
+    },
+    handle: |call| Box::pin(changes(call)),
+};
+
+async fn changes(call: Call) -> Result<Answer> {
+    let limit = call.query.whole(&LIMIT)? as usize;
+    let page = Page { cursor: call.query.text("cursor")?, limit };
+    let (mut added, mut updated, mut removed) = (Vec::new(), Vec::new(), Vec::new());
+    let end = transactions::changes(&call.app, &call.caller, page, |change| match change {
+        Change::Added(row) => row.write(next_item(&mut added)),
+        Change::Updated(row) => row.write(next_item(&mut updated)),
+        Change::Removed { id, removed_at_micros } => {
+            let item = next_item(&mut removed);
+            item.extend_from_slice(b"{\"id\":\"");
+            id.write(item);
+            item.extend_from_slice(b"\",\"removed_at\":\"");
+            base::write_instant(item, removed_at_micros);
+            item.extend_from_slice(b"\"}");
+        }
+    })
+    .await?;
+    let mut body = b"{\"data\":{\"added\":[".to_vec();
+    body.extend_from_slice(&added);
+    body.extend_from_slice(b"],\"updated\":[");
+    body.extend_from_slice(&updated);
+    body.extend_from_slice(b"],\"removed\":[");
+    body.extend_from_slice(&removed);
+    body.extend_from_slice(b"]}");
+    let pagination = Pagination {
+        count: end.count,
+        has_more: end.has_more,
+        next_cursor: Some(end.next_cursor),
+        total_count: None,
+        limit,
+    };
+    Answer::page(body, &pagination)
+}
+
+/// The items of a JSON list, ready for another one.
+fn next_item(items: &mut Vec<u8>) -> &mut Vec<u8> {
+    if !items.is_empty() {
+        items.push(b',');
+    }
+    items
+}
 
 pub(super) const GET: Endpoint = Endpoint {
     method: Verb::Get,

@@ -143,13 +143,16 @@ pub(crate) fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Value {
         }
         Paging::Within | Paging::WithinObject => {}
     }
-    let pagination = json!({
-        "count": 1,
-        "has_more": false,
-        "next_cursor": null,
-        "total_count": 1,
-        "limit": service::platform::cursors::LIMIT_DEFAULT,
-    });
+    let limit = service::platform::cursors::LIMIT_DEFAULT;
+    let pagination = match endpoint.path {
+        // One item in each of its three lists, and always a cursor to go on from.
+        "/transactions/changes" => {
+            json!({ "count": 3, "has_more": false, "next_cursor": "0Yn2cK8w", "limit": limit })
+        }
+        _ => json!({
+            "count": 1, "has_more": false, "next_cursor": null, "total_count": 1, "limit": limit,
+        }),
+    };
     let data = match endpoint.answer.paging {
         Paging::WithinObject => data,
         _ => json!([data]),

@@ -4,6 +4,7 @@
 mod actions;
 mod auth;
 mod browser;
+mod change_feed;
 mod changes;
 mod client;
 mod dispatch;

@@ -40,7 +40,8 @@ pub use scope::{Scope, Scopes, UnknownScope};
 pub use scores::Scores;
 pub use summary::{AccountCounts, BreakdownPart, CashFlow, NetWorthChange, NextOutflow};
 pub use summary::{Summary, SummaryGoals, SummaryInvestments, SummaryRecurring, Window};
-pub use transaction::{AccountPart, Transaction, TransactionRow};
+pub use transaction::TransactionRow;
+pub use transaction::{AccountPart, RemovedTransaction, Transaction, TransactionChanges};
 
 pub use webhook::{Deleted, Delivery, DeliveryTest, Endpoint, EndpointWithSecret, Endpoints};
 pub use webhook::{EventDelivery, EventTypeShape, Events, LoggedEvent, ReplayedEvent};

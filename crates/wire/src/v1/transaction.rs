@@ -48,6 +48,25 @@ pub struct Transaction {
     pub updated_at: Moment,
 }
 
+/// Changes of transactions since a cursor. Insert or replace those in `added` and `updated`, and delete those in
+/// `removed`.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct TransactionChanges {
+    /// Transactions that were created since the cursor.
+    pub added: Vec<Transaction>,
+    /// Transactions that changed since the cursor, or that are shown again.
+    pub updated: Vec<Transaction>,
+    pub removed: Vec<RemovedTransaction>,
+}
+
+/// A transaction that is no longer listed: deleted, removed by its source, or hidden.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct RemovedTransaction {
+    #[schema(example = "txn_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub id: String,
+    pub removed_at: Moment,
+}
+
 /// A transaction on the read path: borrowed from the driver's row, with dates and times still as numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct TransactionRow<'a> {

@@ -6,7 +6,7 @@ mod rows;
 use std::collections::{BTreeSet, HashMap};
 
 use base::category::Category;
-use base::{Currency, Date, Timestamp, TransactionId, UserId, days_from_date};
+use base::{Currency, Date, TransactionId, UserId, days_from_date};
 use calc::enrich::{CleanedDescriptor, Enriched};
 use calc::transfers::{
     self, Leg, Pair, PairingResult, REACH_DAYS, TransferKind, pair_in_components,
@@ -199,7 +199,7 @@ fn save(
         return Ok(None);
     }
     let looks_same = looks_same && row.transfer.is_some() == pair.is_some() && row.state == state;
-    let updated_at: Option<Timestamp> = (!looks_same).then_some(run.now);
+    let updated_at = if looks_same { None } else { Some(run.stamp(tx)?) };
     tx.execute(
         SAVE,
         &[

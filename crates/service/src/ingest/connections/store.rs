@@ -15,6 +15,7 @@ use super::notices::{
 use super::offers;
 use super::schedule::{jitter, later, seconds_to_tomorrow};
 use crate::ingest::imports::{self, Summary};
+use crate::ledger::stamps;
 use crate::{App, Error, Result};
 
 /// Four syncs a day; SimpleFIN reads a bank about once a day.
@@ -135,7 +136,10 @@ impl Response<'_> {
         let SyncLease { user, id, .. } = *self.lease;
         if selected.account.is_none() {
             tx.execute(LINK, params![user, id, &selected.external_id, account])?;
-            tx.execute(OWN_NAME, params![user, account, &selected.own_name])?;
+            if tx.execute(OWN_NAME, params![user, account, &selected.own_name])? > 0 {
+                let stamp = stamps::next(tx, user, self.now)?;
+                stamps::mark_account(tx, user, account, stamp)?;
+            }
             selected.account = Some(account);
         }
         Ok(())

@@ -9,6 +9,7 @@ use wire::v1::Event;
 use super::batch::{Batch, SavedAccount};
 use super::journal::RowKey;
 use super::request::IncomingAccount;
+use crate::ledger::stamps;
 use crate::{Error, Result};
 
 pub(super) fn save(
@@ -42,6 +43,9 @@ pub(super) fn save(
             batch.changed.insert(id);
             // Transfers are found by an account's names, and closed accounts leave the figures.
             batch.all_dirty |= stored.is_renamed(draft);
+            if draft.name != stored.name {
+                stamps::mark_account(tx, batch.user, id, batch.stamp)?;
+            }
         }
         let subtype = draft.subtype.clone().filter(|_| incoming.into.is_none()).or(stored.subtype);
         return Ok(SavedAccount { id, currency, kind, subtype, is_new: false });

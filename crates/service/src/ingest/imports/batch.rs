@@ -19,6 +19,8 @@ pub(super) struct Batch {
     pub(super) connection: ConnectionId,
     pub(super) id: ImportId,
     pub(super) now: Timestamp,
+    /// The stamp of the transactions that it writes.
+    pub(super) stamp: Timestamp,
     pub(super) progress: Progress,
     pub(super) journal: Journal,
     /// Accounts in which something changed.

@@ -14,6 +14,7 @@ use super::journal::{Journal, RowKey};
 use super::request::{FileInfo, ImportOutcome, ImportRequest, IncomingAccount, Summary};
 use super::{accounts, amount_limits, holdings, text, transactions};
 use crate::classify::classifier::Classifier;
+use crate::ledger::stamps;
 use crate::platform::dirty_queue;
 use crate::{App, Caller, Error, Result};
 
@@ -43,12 +44,14 @@ pub(crate) fn commit_in(
     lock_user(tx, user, app.clock.now())?;
     // Read after the lock: rows stamped before a wait would be missed by readers that ask for newer rows only.
     let now = app.clock.now();
+    let stamp = stamps::next(tx, user, now)?;
     let connection = save_connection(tx, app, user, &request, now)?;
     let mut batch = Batch {
         user,
         connection,
         id: app.ids.make::<kinds::Import>(),
         now,
+        stamp,
         progress: request.progress.clone(),
         journal: Journal::default(),
         changed: BTreeSet::new(),

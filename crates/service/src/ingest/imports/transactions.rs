@@ -240,9 +240,9 @@ fn insert(
             counterparty,
             logo,
             category,
-            batch.now.into(),
+            batch.stamp.into(),
             external_id,
-            batch.now.into(),
+            batch.stamp.into(),
             batch.id.into(),
             (&classified.counterparty).into(),
             classified.category.map(Category::detailed).into(),
@@ -327,7 +327,7 @@ fn update(
             logo,
             category,
             external_id,
-            batch.now.into(),
+            batch.stamp.into(),
             (&classified.counterparty).into(),
             classified.category.map(Category::detailed).into(),
             classified.category_source.as_str().into(),
@@ -351,7 +351,7 @@ fn remove(
         if gone.import != batch.id {
             batch.journal.record(tx, batch.user, RowKey::Transaction(gone.id))?;
         }
-        tx.execute(REMOVE, params![batch.user, gone.id, batch.now])?;
+        tx.execute(REMOVE, params![batch.user, gone.id, batch.stamp])?;
         mark_dirty(batch, account, &gone.content, &merchant_key(&gone.content.description));
         removed.push(gone.id);
         removed_hidden |= gone.hidden;

@@ -11,7 +11,7 @@ use wire::v1::{Code, Event};
 
 use super::batch::lock_user;
 use super::journal::{RowImage, RowKey};
-use crate::ledger::accounts;
+use crate::ledger::{accounts, stamps};
 use crate::platform::audit::{self, Note};
 use crate::platform::dirty_queue;
 use crate::{App, Caller, Error, Result};
@@ -37,12 +37,14 @@ fn undo_in(tx: &mut Tx<'_>, app: &App, caller: &Caller, import: ImportId) -> Res
     let user = caller.user;
     lock_user(tx, user, app.clock.now())?;
     let now = app.clock.now();
+    let stamp = stamps::next(tx, user, now)?;
     let name = find_name(tx, user, import)?;
     let later = later_imports(tx, user, import)?;
     let mut undo = Undo {
         user,
         import,
         now,
+        stamp,
         later,
         changes: BTreeMap::new(),
         new_accounts: Vec::new(),
@@ -103,6 +105,8 @@ struct Undo {
     user: UserId,
     import: ImportId,
     now: Timestamp,
+    /// The stamp of the transactions that it restores and deletes.
+    stamp: Timestamp,
     later: HashMap<RowKey, ImportId>,
     changes: BTreeMap<AccountId, AccountChanges>,
     /// Accounts that the import created, and no later import has changed.
@@ -129,6 +133,7 @@ impl Undo {
                 None => changes.removed.push(id),
             }
         }
+        stamps::record_removal_of_import(tx, self.user, self.import, self.stamp)?;
         self.done.removed =
             tx.execute(DELETE_TRANSACTIONS, params![self.user, self.import])? as usize;
         Ok(())
@@ -171,12 +176,18 @@ impl Undo {
                     tx.execute(table.delete, &key.params(self.user))?;
                 }
                 let image = RowImage::read(before, table.types)?;
+                let name = self.shown_name(tx, key)?;
                 tx.execute(table.restore, &image.params(self.user))?;
+                if let RowKey::Account(id) = key
+                    && self.shown_name(tx, key)? != name
+                {
+                    stamps::mark_account(tx, self.user, id, self.stamp)?;
+                }
             }
         }
         match key {
             RowKey::Transaction(id) => {
-                tx.execute(STAMP, params![self.user, id, self.now])?;
+                tx.execute(STAMP, params![self.user, id, self.stamp])?;
                 let account = tx.first(ACCOUNT_OF, params![self.user, id], |row| row.get(0))?;
                 let missing =
                     || Error::internal("a transaction is missing right after it was restored");
@@ -190,6 +201,12 @@ impl Undo {
             RowKey::Security(_) => {}
         }
         Ok(())
+    }
+
+    /// The name of an account that its transactions show.
+    fn shown_name(&self, tx: &mut Tx<'_>, key: RowKey) -> Result<Option<String>> {
+        let RowKey::Account(id) = key else { return Ok(None) };
+        Ok(tx.first(NAME, params![self.user, id], |row| row.get(0))?)
     }
 
     /// Appends events before the accounts are deleted, so that every receiver that may see them gets the events.
@@ -230,6 +247,9 @@ impl Undo {
     fn delete_accounts(&mut self, tx: &mut Tx<'_>) -> Result<()> {
         let accounts = self.new_accounts.iter().map(|it| RowKey::Account(*it));
         let securities = self.new_securities.iter().map(|it| RowKey::Security(*it));
+        for account in &self.new_accounts {
+            stamps::record_removal_of_account(tx, self.user, *account, self.stamp)?;
+        }
         for key in accounts.chain(securities) {
             tx.execute(key.table().delete, &key.params(self.user))?;
         }
@@ -289,6 +309,7 @@ const DELETE_JOURNAL: &str = "delete from import_journal where user_id = $1 and 
 const MARK_UNDONE: &str = "update imports set undone_at = $3 where user_id = $1 and id = $2";
 const STAMP: &str = "update transactions set updated_at = $3 where user_id = $1 and id = $2";
 const ACCOUNT_OF: &str = "select account_id from transactions where user_id = $1 and id = $2";
+const NAME: &str = "select coalesce(own_name, name) from accounts where user_id = $1 and id = $2";
 const ACCOUNT: &str = "select kind, institution_name from accounts where user_id = $1 and id = $2";
 
 pub(super) const STATEMENTS: &[&str] = &[
@@ -304,5 +325,6 @@ pub(super) const STATEMENTS: &[&str] = &[
     MARK_UNDONE,
     STAMP,
     ACCOUNT_OF,
+    NAME,
     ACCOUNT,
 ];

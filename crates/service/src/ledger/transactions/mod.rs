@@ -1,5 +1,6 @@
 //! The list of transactions, which is the most frequent read of the product.
 
+mod changes;
 mod page;
 mod query;
 pub(crate) mod row;
@@ -15,6 +16,7 @@ use crate::ledger::Direction;
 use crate::platform::cursors;
 use crate::{App, Caller, Error, Result};
 
+pub use changes::{Change, ChangesEnd, changes};
 use page::PageReader;
 pub(crate) use query::statement_variants;
 use query::{PreparedFilter, Query, list_columns};
@@ -268,5 +270,5 @@ const ACCOUNTS: &str =
 const GET: &str = concat!(list_columns!(), " and id = $2 and state not in ('removed', 'hidden')");
 
 pub(crate) fn statements() -> Vec<&'static str> {
-    [&[ACCOUNTS, GET], search::STATEMENTS].concat()
+    [&[ACCOUNTS, GET], changes::STATEMENTS, search::STATEMENTS].concat()
 }
