@@ -254,6 +254,12 @@ impl Category {
         self.row().label
     }
 
+    /// The words of tier 1, such as "Food and drink".
+    pub fn primary_label(self) -> String {
+        let words = self.primary().replace('_', " ").to_lowercase();
+        words[..1].to_uppercase() + &words[1..]
+    }
+
     fn row(self) -> &'static Row {
         &ROWS[usize::from(self.0)]
     }

@@ -12,7 +12,7 @@ pub use crate::transfers::TransferKind;
 pub struct Ledger {
     /// The current day of the person. Later entries are ignored, so that no result looks ahead.
     pub as_of: Date,
-    /// Open and not hidden.
+    /// Not hidden. Entries of a closed account still count, its balance does not.
     pub accounts: Vec<Account>,
     /// Posted, in any order.
     pub entries: Vec<Entry>,
@@ -34,6 +34,11 @@ impl Ledger {
 
     pub fn account(&self, entry: &Entry) -> &Account {
         &self.accounts[entry.account]
+    }
+
+    /// Whether a credit card is linked.
+    pub fn has_card(&self) -> bool {
+        self.accounts.iter().any(|it| it.kind == AccountKind::Credit)
     }
 
     /// The stream of an entry with a schedule that is known well enough to rely on.

@@ -73,6 +73,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "transaction_changes",
         sql: include_str!("../../../migrations/0014_transaction_changes.sql"),
     },
+    Migration {
+        version: 15,
+        name: "cash_flows",
+        sql: include_str!("../../../migrations/0015_cash_flows.sql"),
+    },
 ];
 
 /// All SQL statements of the product: the constants, and the variants that filters can build. One test prepares each of
@@ -83,7 +88,6 @@ pub fn statements() -> Vec<String> {
         crate::platform::anchors::STATEMENTS,
         crate::platform::audit::STATEMENTS,
         crate::ledger::balances::STATEMENTS,
-        crate::ledger::cash_flow::STATEMENTS,
         crate::access::devices::STATEMENTS,
         crate::exports::STATEMENTS,
         crate::ledger::goals::STATEMENTS,

@@ -9,9 +9,10 @@ use wire::v1::{self, Scope};
 use crate::access::users;
 use crate::insights::recurring::{Filter, StreamList};
 use crate::insights::scores::Latest;
+use crate::insights::spending::{self, Period};
 use crate::insights::{recurring, scores};
 use crate::ledger::accounts::{Account, ConnectionStatus};
-use crate::ledger::{Direction, accounts, cash_flow, goals, investments, net_worth, rates};
+use crate::ledger::{Direction, accounts, goals, investments, net_worth, rates};
 use crate::{App, Caller, Result};
 
 /// The days that the cash flow covers.
@@ -33,10 +34,9 @@ pub async fn get(app: &App, caller: &Caller) -> Result<v1::Summary> {
     let rates = rates::latest(app, caller, currency).await?;
     let accounts = accounts::list_all(app, caller).await?;
     let summary = Builder { app, caller, rates, today: app.clock.today(), currency };
-    let shown: Vec<&Account> = accounts.iter().filter(|it| it.hidden_at.is_none()).collect();
     let (worth, cash_flow, investments, goals, recurring, scores) = tokio::try_join!(
         net_worth::get(app, caller),
-        summary.cash_flow(&shown),
+        summary.cash_flow(),
         summary.investments(),
         summary.goals(),
         summary.recurring(),
@@ -45,11 +45,12 @@ pub async fn get(app: &App, caller: &Caller) -> Result<v1::Summary> {
     Ok(v1::Summary {
         as_of: Moment(app.clock.now()),
         currency: currency.to_string(),
-        net_worth: summary.money(worth.minor()),
-        total_assets: summary.money(worth.assets_minor),
-        total_liabilities: summary.money(worth.debts_minor),
+        net_worth: worth.minor().map(|it| summary.money(it)),
+        total_assets: worth.minor().map(|_| summary.money(worth.assets_minor)),
+        total_liabilities: worth.minor().map(|_| summary.money(worth.debts_minor)),
         net_worth_change: worth.change.map(|it| summary.change(&it)),
         breakdown: worth.parts.iter().map(|it| summary.part(it)).collect(),
+        excluded: worth.excluded.iter().map(Into::into).collect(),
         accounts: counts(&accounts),
         cash_flow,
         investments,
@@ -85,7 +86,7 @@ impl Builder<'_> {
     fn part(&self, part: &net_worth::Part) -> v1::BreakdownPart {
         v1::BreakdownPart {
             r#type: part.kind.as_str(),
-            amount: self.money(part.minor),
+            amount: part.minor.map(|it| self.money(it)),
             account_count: part.accounts,
         }
     }
@@ -98,17 +99,19 @@ impl Builder<'_> {
         }
     }
 
-    async fn cash_flow(&self, shown: &[&Account]) -> Result<v1::CashFlow> {
+    async fn cash_flow(&self) -> Result<v1::CashFlow> {
         let start = date_from_days(days_from_date(self.today) - WINDOW_DAYS + 1);
-        let window = (start, self.today);
-        let flow = cash_flow::between(self.app, self.caller, shown, &self.rates, window).await?;
-        let net = flow.income_minor.saturating_sub(flow.spent_minor);
+        let period = Period { start, end: self.today };
+        let flow = spending::totals(self.app, self.caller, period).await?;
+        let known = |minor| flow.has_data.then(|| self.money(minor));
+        let net = flow.income_minor.saturating_sub(flow.spending_minor);
         let rate = Percent::of(net, flow.income_minor).filter(|_| flow.income_minor > 0);
         Ok(v1::CashFlow {
             window: v1::Window { start: Day(start), end: Day(self.today) },
-            income: self.money(flow.income_minor),
-            expenses: self.money(flow.spent_minor),
-            net: self.money(net),
+            income: known(flow.income_minor),
+            expenses: known(flow.spending_minor),
+            unclassified: known(flow.unclassified_minor),
+            net: known(net),
             savings_rate_percent: rate.map(Number::from),
         })
     }
@@ -119,7 +122,7 @@ impl Builder<'_> {
         let total = &all.portfolio.account_total;
         let money = |minor: Option<i64>| minor.map(|it| self.money(it));
         Ok(v1::SummaryInvestments {
-            current_value: self.money(total.current_value_minor.unwrap_or(0)),
+            current_value: money(total.current_value_minor),
             day_change: money(total.day_change_minor),
             day_change_percent: total.day_change_percent.map(Number::from),
             total_gain_loss: money(total.total_gain_loss_minor),
@@ -128,16 +131,15 @@ impl Builder<'_> {
     }
 
     async fn goals(&self) -> Result<v1::SummaryGoals> {
-        let active =
-            goals::list_with(self.app, self.caller, Some(goals::Status::Active), false).await?;
-        let sum = |minor: fn(&goals::Goal) -> i64| -> i64 {
-            let worth = active.iter().filter_map(|it| self.rates.to_base(minor(it), it.currency));
-            worth.fold(0, i64::saturating_add)
+        let active = goals::list(self.app, self.caller, Some(goals::Status::Active)).await?;
+        let sum = |minor: fn(&goals::Goal) -> Option<i64>| {
+            let worth = |it: &goals::Goal| self.rates.to_base(minor(it)?, it.currency);
+            active.iter().filter_map(worth).reduce(i64::saturating_add).map(|it| self.money(it))
         };
         Ok(v1::SummaryGoals {
             active: active.len(),
-            target_amount: self.money(sum(|it| it.target_minor)),
-            current_value: self.money(sum(|it| it.current_minor)),
+            target_amount: sum(|it| Some(it.target_minor)),
+            current_value: sum(|it| it.current_minor),
         })
     }
 

@@ -48,12 +48,12 @@ fn sum(amounts: impl Iterator<Item = i64>) -> i64 {
     amounts.fold(0, i64::saturating_add)
 }
 
-/// The number of days left to use it, including today.
+/// The number of days until its last day, on which it is 0.
 pub fn days_left(state: &BenefitState<'_>, as_of: Date) -> i64 {
-    days_from_date(state.expires_on) - days_from_date(as_of) + 1
+    days_from_date(state.expires_on) - days_from_date(as_of)
 }
 
-/// Benefits that expire within so many days, including today: the soonest first, then the largest amount.
+/// Benefits that expire today or in at most so many days: the soonest first, then the largest amount.
 pub fn expiring<'a, 'b>(
     states: &'b [BenefitState<'a>],
     days: i64,
@@ -62,7 +62,7 @@ pub fn expiring<'a, 'b>(
     let is_open = |it: &&BenefitState<'_>| {
         matches!(it.status, Status::Available | Status::PartiallyUsed) && it.remaining_minor > 0
     };
-    let is_near = |it: &&BenefitState<'_>| (1..=days).contains(&days_left(it, as_of));
+    let is_near = |it: &&BenefitState<'_>| (0..=days).contains(&days_left(it, as_of));
     let mut soon: Vec<&BenefitState<'a>> = states.iter().filter(is_open).filter(is_near).collect();
     soon.sort_by_key(|it| (it.expires_on, Reverse(it.remaining_minor)));
     soon

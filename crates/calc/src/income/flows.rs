@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use base::category::Category;
 
+use super::cash_flow::CashFlow;
 use super::labels::{InflowLabel, Labels};
 use super::outflow::{OutflowPurpose, is_investment};
 use super::share::{Share, by_month};
@@ -16,7 +17,7 @@ pub(super) struct Flows {
     pub(super) expenses: BTreeMap<&'static str, i128>,
     pub(super) debt: BTreeMap<&'static str, i128>,
     pub(super) rent: i128,
-    /// Expenses and debt payments by month.
+    /// Spending by month: debt payments towards a linked account are not part of it.
     pub(super) spent: Vec<i128>,
     pub(super) saved: InflowOutflow,
     pub(super) invested: InflowOutflow,
@@ -30,7 +31,12 @@ pub(super) struct InflowOutflow {
 }
 
 impl Flows {
-    pub(super) fn of(ledger: &Ledger, labels: &Labels, window: &Window) -> Flows {
+    pub(super) fn of(
+        ledger: &Ledger,
+        labels: &Labels,
+        cash_flows: &[Option<CashFlow>],
+        window: &Window,
+    ) -> Flows {
         let mut flows = Flows {
             expenses: BTreeMap::new(),
             debt: BTreeMap::new(),
@@ -55,7 +61,10 @@ impl Flows {
                 }
                 Some(_) => OutflowPurpose::Own,
             };
-            flows.add(outlay, month, out);
+            flows.add(outlay, out);
+            if let Some(CashFlow::Spending(_)) = cash_flows[index] {
+                flows.spent[month] += out;
+            }
             // Inflows that are not income are not part of the division of income.
             let divides = label.is_none_or(|it| {
                 it.is_income() || matches!(it, InflowLabel::InternalTransfer | InflowLabel::Refund)
@@ -67,19 +76,17 @@ impl Flows {
         flows
     }
 
-    fn add(&mut self, outlay: OutflowPurpose, month: usize, out: i128) {
+    fn add(&mut self, outlay: OutflowPurpose, out: i128) {
         match outlay {
             OutflowPurpose::Expense(category) => {
                 let label = category.map_or("uncategorized", Category::primary);
                 *self.expenses.entry(label).or_default() += out;
-                self.spent[month] += out;
                 if category.is_some_and(|it| it.detailed() == "RENT_AND_UTILITIES_RENT") {
                     self.rent += out;
                 }
             }
             OutflowPurpose::Debt(label) => {
                 *self.debt.entry(label.as_str()).or_default() += out;
-                self.spent[month] += out;
             }
             OutflowPurpose::Invested => self.invested.add(out),
             OutflowPurpose::Own => {}

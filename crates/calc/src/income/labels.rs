@@ -1,6 +1,6 @@
 //! Labels each inflow, so that only earned money counts as income.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use base::category::Category;
 use base::draft::AccountKind;
@@ -10,7 +10,7 @@ use super::outflow::{OutflowPurpose, is_investment, is_own};
 use crate::ledger::{Entry, Ledger};
 
 /// A refund follows its purchase within this time.
-const REFUND_DAYS: i64 = 120;
+pub const REFUND_DAYS: i64 = 120;
 
 words!(
     /// The label of an inflow. Every inflow on a depository or card account has exactly one.
@@ -49,6 +49,7 @@ impl InflowLabel {
 pub(super) struct Labels {
     pub(super) labels: Vec<Option<InflowLabel>>,
     pub(super) refunded: BTreeMap<usize, OutflowPurpose>,
+    purchases: BTreeMap<usize, usize>,
 }
 
 impl Labels {
@@ -69,7 +70,12 @@ impl Labels {
                 refunded.insert(index, OutflowPurpose::of(ledger, refunded_entry));
             }
         }
-        Labels { labels, refunded }
+        Labels { labels, refunded, purchases }
+    }
+
+    /// The purchase that an inflow refunds, or the refund itself if its purchase is not known.
+    pub(super) fn purchase<'l>(&self, ledger: &'l Ledger, refund: usize) -> &'l Entry {
+        &ledger.entries[self.purchases.get(&refund).copied().unwrap_or(refund)]
     }
 }
 
@@ -138,11 +144,12 @@ fn on_card(entry: &Entry, has_purchase: bool) -> InflowLabel {
 }
 
 /// For each inflow, the latest outflow with the same key that it may refund: at least as large, and at most
-/// `REFUND_DAYS` before. Keys that pay this person by schedule are left out.
+/// `REFUND_DAYS` before. A key that pays this person within that time, before or after, gives no refunds.
+///
+/// A match depends only on the entries of `REFUND_DAYS` before and after it, so that a past month can be labeled alone.
 fn matched_purchases(ledger: &Ledger) -> BTreeMap<usize, usize> {
     // A hash map for speed; each key is matched independently, so their order does not matter.
     let mut by_key: HashMap<&str, Vec<usize>> = HashMap::new();
-    let mut payers: BTreeSet<&str> = BTreeSet::new();
     let (inflows, others): (Vec<_>, Vec<_>) = ledger
         .seen()
         .filter(|(_, it)| ledger.account(it).is_spent_from() && it.transfer.is_none())
@@ -150,9 +157,6 @@ fn matched_purchases(ledger: &Ledger) -> BTreeMap<usize, usize> {
         .partition(|(_, it)| it.amount_minor > 0);
     for (index, entry) in inflows {
         by_key.entry(&entry.key).or_default().push(index);
-        if is_payer(ledger, entry) {
-            payers.insert(&entry.key);
-        }
     }
     // Most keys never have an inflow.
     for (index, entry) in others {
@@ -161,7 +165,7 @@ fn matched_purchases(ledger: &Ledger) -> BTreeMap<usize, usize> {
         }
     }
     let mut matched = BTreeMap::new();
-    for (_, mut indexes) in by_key.into_iter().filter(|(key, _)| !payers.contains(key)) {
+    for mut indexes in by_key.into_values() {
         indexes.sort_by_key(|it| {
             let entry = &ledger.entries[*it];
             // On one day outflows come first, the largest last.
@@ -185,16 +189,27 @@ fn match_key(ledger: &Ledger, indexes: &[usize], matched: &mut BTreeMap<usize, u
     let mut open: VecDeque<usize> = VecDeque::new();
     let size = |index: usize| ledger.entries[index].amount_minor.unsigned_abs();
     let day = |index: usize| days_from_date(ledger.entries[index].on);
+    let pays = |index: &usize| {
+        let entry = &ledger.entries[*index];
+        entry.amount_minor > 0 && is_payer(ledger, entry)
+    };
+    let paydays: Vec<i64> = indexes.iter().filter(|it| pays(it)).map(|it| day(*it)).collect();
+    let is_paid_around = |on: i64| {
+        let next = paydays.partition_point(|it| *it < on - REFUND_DAYS);
+        paydays.get(next).is_some_and(|it| *it <= on + REFUND_DAYS)
+    };
     for index in indexes.iter().copied() {
-        while open.front().is_some_and(|it| day(*it) < day(index) - REFUND_DAYS) {
+        let earliest = day(index) - REFUND_DAYS;
+        while open.front().is_some_and(|it| day(*it) < earliest) {
             open.pop_front();
         }
-        if ledger.entries[index].amount_minor > 0 {
+        let entry = &ledger.entries[index];
+        if entry.amount_minor > 0 {
             let enough = open.partition_point(|it| size(*it) >= size(index));
-            if let Some(last) = enough.checked_sub(1) {
+            if let Some(last) = enough.checked_sub(1).filter(|_| !is_paid_around(day(index))) {
                 matched.insert(index, open[last]);
             }
-        } else if OutflowPurpose::of(ledger, &ledger.entries[index]).is_spending() {
+        } else if OutflowPurpose::of(ledger, entry).is_spending() {
             while open.back().is_some_and(|it| size(*it) <= size(index)) {
                 open.pop_back();
             }

@@ -1,5 +1,6 @@
 //! Income analysis: the sources of an average month's income, and its uses.
 
+mod cash_flow;
 mod flows;
 mod labels;
 #[cfg(test)]
@@ -18,7 +19,8 @@ use std::collections::BTreeMap;
 use base::draft::AccountKind;
 use base::{Date, Fixed9, TransactionId};
 
-pub use labels::InflowLabel;
+pub use cash_flow::CashFlow;
+pub use labels::{InflowLabel, REFUND_DAYS};
 pub use outflow::DebtLabel;
 pub use share::Share;
 pub use window::Window;
@@ -32,6 +34,8 @@ use share::{by_month, variation};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Income {
     pub window: Window,
+    /// Whether the ledger has any entry. Without one, every amount is unknown.
+    pub has_data: bool,
     pub monthly_income_minor: i64,
     /// Oldest first.
     pub months: Vec<Month>,
@@ -58,7 +62,7 @@ pub struct Income {
 pub struct Month {
     pub start: Date,
     pub income_minor: i64,
-    /// Expenses and debt payments.
+    /// Spending, as `CashFlow` defines it.
     pub spent_minor: i64,
 }
 
@@ -120,9 +124,15 @@ pub struct UncountedInflow {
 }
 
 pub fn analyze(ledger: &Ledger) -> Income {
+    analyze_with_cash_flows(ledger).0
+}
+
+/// The analysis, and the cash flow of each entry in the order of the ledger.
+pub fn analyze_with_cash_flows(ledger: &Ledger) -> (Income, Vec<Option<CashFlow>>) {
     let window = Window::of(ledger);
     let labels = Labels::of(ledger);
-    let flows = Flows::of(ledger, &labels, &window);
+    let cash_flows = cash_flow::cash_flows(ledger, &labels);
+    let flows = Flows::of(ledger, &labels, &cash_flows, &window);
     let payers = pay::payers(ledger, &labels.labels, &window);
 
     let total = |it: &pay::Payer| it.monthly.iter().map(|it| i128::from(*it)).sum();
@@ -140,7 +150,7 @@ pub fn analyze(ledger: &Ledger) -> Income {
     let savings = balance(ledger, Account::is_savings);
     let invested_balance = balance(ledger, |it| it.kind == AccountKind::Investment);
     let allocated = need + i128::from(saved[0].amount_minor) + i128::from(invested[0].amount_minor);
-    Income {
+    let income = Income {
         months: months(&window, &incomes, &flows.spent),
         variability: variability(&incomes),
         cv: variation(&incomes),
@@ -163,11 +173,13 @@ pub fn analyze(ledger: &Ledger) -> Income {
         sources: sources(payers, values),
         uncounted: uncounted(ledger, &labels.labels, &window),
         labels: by_id(ledger, &labels.labels),
+        has_data: ledger.first_on().is_some(),
         monthly_income_minor: income,
         expenses,
         debt,
         window,
-    }
+    };
+    (income, cash_flows)
 }
 
 fn block(sums: &BTreeMap<&str, i128>, months: i64, income: i64) -> Block {

@@ -4,23 +4,19 @@ use base::{Fixed9, divide_half_even};
 
 use super::narrow;
 
-/// An amount per month, and its percentage of the monthly income in tenths: 659 is 65.9 %.
+/// An amount per month, and its percentage of the monthly income in tenths: 659 is 65.9 %. None without income.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Share {
     pub amount_minor: i64,
-    pub percent_tenths: i64,
+    pub percent_tenths: Option<i64>,
 }
 
 impl Share {
-    /// Without income, every percentage is zero.
     pub fn of(amount_minor: i64, income_minor: i64) -> Share {
-        let percent_tenths = match income_minor {
-            income if income > 0 => {
-                narrow(divide_half_even(i128::from(amount_minor) * 1000, i128::from(income)))
-            }
-            _ => 0,
+        let tenths = |income: i64| {
+            narrow(divide_half_even(i128::from(amount_minor) * 1000, i128::from(income)))
         };
-        Share { amount_minor, percent_tenths }
+        Share { amount_minor, percent_tenths: (income_minor > 0).then(|| tenths(income_minor)) }
     }
 }
 

@@ -55,7 +55,8 @@ fn a_missed_paycheck_shows_as_a_dip() {
 fn allocation(income: &Income) -> String {
     let shown = |name: &str, it: Share| {
         format!("{name} {}.{:02} {}", it.amount_minor / 100, it.amount_minor % 100, {
-            format!("{}.{}", it.percent_tenths / 10, it.percent_tenths % 10)
+            let tenths = it.percent_tenths.unwrap_or_default();
+            format!("{}.{}", tenths / 10, tenths % 10)
         })
     };
     [
@@ -455,7 +456,7 @@ fn percentages_are_zero_without_income() {
     let mut ledger = book(date("2025-04-05"));
     enter(&mut ledger, CARD, date("2025-01-01"), -90_000, "RENT_AND_UTILITIES_RENT");
     let income = analyze(&ledger);
-    assert_eq!(income.expenses.total, Share { amount_minor: 30_000, percent_tenths: 0 });
+    assert_eq!(income.expenses.total, Share { amount_minor: 30_000, percent_tenths: None });
     assert_eq!((income.rent_minor, income.cv), (30_000, None));
     assert_eq!(income.unallocated.amount_minor, -30_000);
 }

@@ -32,6 +32,10 @@ pub(crate) struct Recompute {
     /// All accounts of the person, hidden and closed ones too: money moved to a hidden account is not spent.
     pub(crate) accounts: Vec<Account>,
     pub(crate) scope: RecomputeScope,
+    /// Whether rows of any month may have changed. Otherwise only those of `changed_days` have.
+    pub(crate) all_months: bool,
+    /// The posting dates of rows that changed since the last recompute or in this one, in days since 1970.
+    pub(crate) changed_days: BTreeSet<i64>,
     /// Transactions that the person just corrected: they are classified again even if nothing else changed.
     pub(crate) corrected: BTreeSet<TransactionId>,
     pub(crate) events: Vec<Event>,
@@ -69,6 +73,8 @@ impl Recompute {
             rates: rates::latest_in(tx, user, currency)?,
             accounts: accounts::list_in_tx(tx, user)?,
             scope,
+            all_months: true,
+            changed_days: BTreeSet::new(),
             corrected: BTreeSet::new(),
             events: Vec::new(),
             updated: BTreeMap::new(),

@@ -60,28 +60,28 @@ pub(crate) async fn build_ledger(app: &App, caller: &Caller) -> Result<(Ledger, 
     let only = caller.limited_to().cloned();
     let read = move |tx: &mut Tx<'_>| {
         let run = Recompute::new(tx, &mine, user, RecomputeScope::Everything)?;
-        let ledger = household_ledger::from_transactions(tx, &run.household(only.as_deref()))?;
+        let household = run.household(only.as_deref());
+        let ledger = household_ledger::from_transactions(tx, &household)?.ledger;
         let income = calc::income::analyze(&ledger);
         Ok::<_, Error>((ledger, income, run.currency))
     };
     app.db.write(read).await
 }
 
-/// Analyzes the ledger. A changed analysis is stored and announced.
-pub(super) fn recompute(tx: &mut Tx<'_>, run: &mut Recompute, ledger: &Ledger) -> Result<Income> {
-    let income = calc::income::analyze(ledger);
+/// Stores and announces an analysis that differs from the stored one.
+pub(super) fn save(tx: &mut Tx<'_>, run: &mut Recompute, income: &Income) -> Result<()> {
     let stored = find_stored(tx, run.user)?;
     // Compared as of the stored moment, because a new moment alone is no change.
     let is_same = match &stored {
-        Some((at, text)) => to_json(&to_wire(&income, run.currency, *at))? == *text,
+        Some((at, text)) => to_json(&to_wire(income, run.currency, *at))? == *text,
         None => false,
     };
     if !is_same {
-        let text = to_json(&to_wire(&income, run.currency, run.now))?;
+        let text = to_json(&to_wire(income, run.currency, run.now))?;
         tx.execute(SAVE, params![run.user, run.now, &text])?;
         run.events.push(Event::IncomeUpdated { generated_at: Moment(run.now) });
     }
-    Ok(income)
+    Ok(())
 }
 
 fn find_stored(tx: &mut Tx<'_>, user: UserId) -> Result<Option<(Timestamp, String)>> {
@@ -96,15 +96,16 @@ fn to_json(income: &v1::Income) -> Result<String> {
 }
 
 fn to_wire(income: &Income, currency: Currency, generated_at: Timestamp) -> v1::Income {
-    let money = |minor| Number::from(Money::new(minor, currency));
+    let exact = |minor| Number::from(Money::new(minor, currency));
+    let money = |minor| income.has_data.then(|| exact(minor));
     let part = |share: Share| IncomePart::Share {
-        amount: money(share.amount_minor),
-        percent: tenths(share.percent_tenths),
+        amount: exact(share.amount_minor),
+        percent: share.percent_tenths.map(tenths),
     };
     let block = |total: Share, breakdown: BTreeMap<String, IncomePart>| v1::IncomeBlock {
         amount: money(total.amount_minor),
-        percent: tenths(total.percent_tenths),
-        breakdown,
+        percent: total.percent_tenths.map(tenths),
+        breakdown: if income.has_data { breakdown } else { BTreeMap::new() },
     };
     let labelled = |it: &Block| {
         let parts = it.parts.iter().map(|(label, share)| (label.clone(), part(*share)));

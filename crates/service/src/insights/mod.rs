@@ -1,21 +1,27 @@
-//! Insights that are computed from transactions: recurring streams, income, scores and card benefits.
+//! Insights that are computed from transactions: recurring streams, income, spending, scores and card
+//! benefits.
 
 pub mod benefits;
+mod byte_reader;
+mod cash_flow;
 mod household_ledger;
 pub mod income;
 pub mod pipeline;
 pub mod recurring;
 pub mod scores;
+pub mod spending;
 pub mod transaction_detail;
 
 pub(crate) fn statements() -> Vec<&'static str> {
     [
         &benefits::statements(),
+        cash_flow::STATEMENTS,
         &household_ledger::statements(),
         income::STATEMENTS,
         &pipeline::statements(),
         &recurring::statements(),
         scores::STATEMENTS,
+        spending::STATEMENTS,
         transaction_detail::STATEMENTS,
     ]
     .concat()

@@ -111,6 +111,18 @@ pub async fn chart(app: &App, caller: &Caller, account: &Account, span: Span) ->
     Ok(Chart { points: shown.map(point).collect(), unexplained: unexplained.collect() })
 }
 
+/// The balance of an account at the end of a day. None if it is not known.
+pub(crate) async fn on_day(
+    app: &App,
+    caller: &Caller,
+    id: AccountId,
+    on: Date,
+) -> Result<Option<i64>> {
+    let account = accounts::get_visible(app, caller, id).await?;
+    let history = read_history(app, caller, &account, Some(on)).await?;
+    Ok(daily(&history, on, on).first().map(|it| it.current_minor))
+}
+
 /// The reports and transactions that determine an account's balances from a day on, or of all time.
 pub(crate) async fn read_history(
     app: &App,

@@ -3,13 +3,14 @@
 use std::collections::{BTreeSet, HashMap};
 
 use base::draft::AccountKind;
-use base::{AccountId, Currency, Date, GoalId, Money, Timestamp, words};
+use base::{AccountId, Currency, Date, GoalId, Money, Timestamp, date_from_days, words};
 use calc::goals::{GoalInput, allocate};
 use db::params;
 use webhooks::outbox;
 use wire::json::{Day, Number};
 use wire::v1::{self, Event, Scope};
 
+use crate::ledger::{balances, net_worth, rates};
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result, Tx};
 
@@ -36,8 +37,17 @@ pub struct Goal {
     pub status: Status,
     pub currency: Currency,
     pub target_minor: i64,
-    pub current_minor: i64,
+    /// None if it is not known.
+    pub current_minor: Option<i64>,
     pub target_on: Option<Date>,
+}
+
+impl Goal {
+    /// The progress in whole percent, at most 100. None if it is not known.
+    pub fn percent_reached(&self) -> Option<i64> {
+        let current = i128::from(self.current_minor?.max(0));
+        Some((current * 100 / i128::from(self.target_minor.max(1))).min(100) as i64)
+    }
 }
 
 impl From<&Goal> for v1::Goal {
@@ -50,7 +60,7 @@ impl From<&Goal> for v1::Goal {
             status: goal.status.as_str(),
             currency: goal.currency.to_string(),
             target_amount: money(goal.target_minor),
-            current_value: money(goal.current_minor),
+            current_value: goal.current_minor.map(money),
             target_date: goal.target_on.map(Day),
         }
     }
@@ -68,30 +78,55 @@ pub struct NewGoal {
     pub accounts: Vec<AccountId>,
 }
 
-/// Goals by status, then by target date, those without a date last.
+/// Goals by status, then by target date, those without a date last. Hidden accounts do not count.
 pub async fn list(app: &App, caller: &Caller, status: Option<Status>) -> Result<Vec<Goal>> {
-    list_with(app, caller, status, true).await
-}
-
-/// Goals as `list` returns them, with or without the balances of hidden accounts in their progress.
-pub(crate) async fn list_with(
-    app: &App,
-    caller: &Caller,
-    status: Option<Status>,
-    with_hidden: bool,
-) -> Result<Vec<Goal>> {
     caller.require(Scope::GoalsRead)?;
     let mut rows = app.db.all(LIST, params![caller.user], read).await?;
     let mut links = linked_balances(app, caller).await?;
     // A key that may not see an account must not learn its balance from a goal, or from the share left to other goals.
     rows.retain(|row| links.of(row.goal.id).iter().all(|link| caller.may_see(link.account_id)));
-    if !with_hidden {
-        links.0.values_mut().for_each(|of_goal| of_goal.retain(|it| !it.is_hidden));
-    }
+    links.0.values_mut().for_each(|of_goal| of_goal.retain(|it| !it.is_hidden));
+    add_missing_starts(app, caller, &rows, &mut links).await?;
     let mut goals = with_progress(rows, &links);
+    add_net_worth(app, caller, &mut goals).await?;
     goals.retain(|goal| status.is_none_or(|only| goal.status == only));
     goals.sort_by_key(|it| (it.status, it.target_on.is_none(), it.target_on, it.id));
     Ok(goals)
+}
+
+/// Reads from the history of an account what was owed when a debt goal began, where it was not known at that time.
+async fn add_missing_starts(
+    app: &App,
+    caller: &Caller,
+    rows: &[GoalRow],
+    links: &mut Links,
+) -> Result<()> {
+    let mut missing: Vec<(GoalId, AccountId, Date)> = Vec::new();
+    for row in rows.iter().filter(|it| it.goal.kind == Kind::DebtPayoff) {
+        let began = date_from_days(row.created_at.as_second().div_euclid(86_400));
+        let unknown = links.of(row.goal.id).iter().filter(|it| it.start_minor.is_none());
+        missing.extend(unknown.map(|it| (row.goal.id, it.account_id, began)));
+    }
+    for (goal, account, began) in missing {
+        let start_minor = balances::on_day(app, caller, account, began).await?;
+        let links = links.0.get_mut(&goal).into_iter().flatten();
+        links.filter(|it| it.account_id == account).for_each(|it| it.start_minor = start_minor);
+    }
+    Ok(())
+}
+
+/// Sets the value of net worth goals, in their own currency. It is the net worth that the caller sees.
+async fn add_net_worth(app: &App, caller: &Caller, goals: &mut [Goal]) -> Result<()> {
+    if goals.iter().all(|it| it.kind != Kind::NetWorth) {
+        return Ok(());
+    }
+    let worth = net_worth::current(app, caller).await?;
+    let rates = rates::latest(app, caller, worth.currency).await?;
+    for goal in goals.iter_mut().filter(|it| it.kind == Kind::NetWorth) {
+        let convert = |minor| rates.convert(minor, worth.currency, goal.currency);
+        goal.current_minor = worth.minor().and_then(convert);
+    }
+    Ok(())
 }
 
 pub async fn create(app: &App, caller: &Caller, new: NewGoal) -> Result<GoalId> {
@@ -234,50 +269,52 @@ fn link(tx: &mut Tx<'_>, caller: &Caller, id: GoalId, account: AccountId) -> Res
 struct GoalRow {
     goal: Goal,
     saved_minor: i64,
+    created_at: Timestamp,
 }
 
 struct Link {
     account_id: AccountId,
     kind: AccountKind,
     currency: Currency,
-    current_minor: i64,
+    /// None if no balance is known.
+    current_minor: Option<i64>,
     start_minor: Option<i64>,
     is_hidden: bool,
 }
 
 /// Computes the progress of each goal: its share of the linked accounts, or for a debt the amount paid off since the
 /// start. Goals with the earliest target date get their share first, cancelled ones last. Accounts in another currency
-/// than the goal do not count.
+/// than the goal do not count. Net worth goals are left without a value.
 fn with_progress(mut rows: Vec<GoalRow>, links: &Links) -> Vec<Goal> {
     rows.sort_by_key(|GoalRow { goal, .. }| {
         (goal.status == Status::Cancelled, goal.target_on.is_none(), goal.target_on, goal.id)
     });
-    let counted = |row: &GoalRow| -> Vec<(AccountId, i64)> {
-        let of_goal = links.of(row.goal.id).iter();
-        let of_currency = of_goal.filter(|link| link.currency == row.goal.currency);
-        let worth =
-            |it: &Link| if it.kind.is_debt() { -it.current_minor } else { it.current_minor };
-        of_currency.map(|it| (it.account_id, worth(it))).collect()
-    };
-    let is_debt = |row: &GoalRow| row.goal.kind == Kind::DebtPayoff;
-    let saving: Vec<usize> = (0..rows.len()).filter(|it| !is_debt(&rows[*it])).collect();
+    let is_saving = |row: &GoalRow| !matches!(row.goal.kind, Kind::DebtPayoff | Kind::NetWorth);
+    let saving: Vec<usize> = (0..rows.len()).filter(|it| is_saving(&rows[*it])).collect();
     let input = |row: &GoalRow| GoalInput {
         target_minor: row.goal.target_minor,
         saved_minor: row.saved_minor,
-        accounts: counted(row),
+        accounts: links.counted(&row.goal).filter_map(known_worth).collect(),
     };
     let shares = allocate(&saving.iter().map(|it| input(&rows[*it])).collect::<Vec<_>>());
     for (index, minor) in saving.into_iter().zip(shares) {
-        rows[index].goal.current_minor = minor;
+        let row = &mut rows[index];
+        let counted: Vec<&Link> = links.counted(&row.goal).collect();
+        let is_unknown = !counted.is_empty() && counted.iter().all(|it| it.current_minor.is_none());
+        row.goal.current_minor = (!is_unknown || row.saved_minor > 0).then_some(minor);
     }
     for row in rows.iter_mut().filter(|it| it.goal.kind == Kind::DebtPayoff) {
-        let of_goal = links.of(row.goal.id).iter();
-        let counted = of_goal.filter(|link| link.currency == row.goal.currency);
-        let paid: i64 =
-            counted.map(|it| (it.start_minor.unwrap_or(0) - it.current_minor).max(0)).sum();
-        row.goal.current_minor = (row.saved_minor + paid).min(row.goal.target_minor);
+        let paid = |it: &Link| Some((it.start_minor? - it.current_minor?).max(0));
+        let paid: Option<i64> = links.counted(&row.goal).map(paid).sum();
+        row.goal.current_minor = paid.map(|it| (row.saved_minor + it).min(row.goal.target_minor));
     }
     rows.into_iter().map(|it| it.goal).collect()
+}
+
+/// An account's balance as it counts for a goal, negative for a debt.
+fn known_worth(link: &Link) -> Option<(AccountId, i64)> {
+    let balance = link.current_minor?;
+    Some((link.account_id, if link.kind.is_debt() { -balance } else { balance }))
 }
 
 #[derive(Default)]
@@ -286,6 +323,11 @@ struct Links(HashMap<GoalId, Vec<Link>>);
 impl Links {
     fn of(&self, goal: GoalId) -> &[Link] {
         self.0.get(&goal).map_or(&[], Vec::as_slice)
+    }
+
+    /// The linked accounts in the goal's currency.
+    fn counted(&self, goal: &Goal) -> impl Iterator<Item = &Link> {
+        self.of(goal.id).iter().filter(move |it| it.currency == goal.currency)
     }
 }
 
@@ -296,7 +338,7 @@ async fn linked_balances(app: &App, caller: &Caller) -> Result<Links> {
             let link = Link {
                 kind: row.word(1, "account kind", AccountKind::parse)?,
                 currency: row.get(2)?,
-                current_minor: row.get::<Option<i64>>(3)?.unwrap_or(0),
+                current_minor: row.get(3)?,
                 start_minor: row.get(4)?,
                 account_id: row.get(5)?,
                 is_hidden: row.get::<Option<i64>>(6)?.is_some(),
@@ -316,15 +358,15 @@ fn read(row: &db::Row<'_>) -> db::Result<GoalRow> {
         status: row.get(3)?,
         currency: row.get(4)?,
         target_minor: row.get(5)?,
-        current_minor: 0,
+        current_minor: None,
         target_on: row.get(7)?,
     };
-    Ok(GoalRow { goal, saved_minor: row.get(6)? })
+    Ok(GoalRow { goal, saved_minor: row.get(6)?, created_at: row.get(8)? })
 }
 
 const LIST: &str =
-    "select id, name, goal_type, status, currency, target_minor, saved_minor, target_on
-    from goals where user_id = $1";
+    "select id, name, goal_type, status, currency, target_minor, saved_minor, target_on,
+    created_at from goals where user_id = $1";
 const INSERT: &str =
     "insert into goals (user_id, id, name, goal_type, status, currency, target_minor,
     saved_minor, target_on, created_at, updated_at)

@@ -2,7 +2,6 @@
 
 pub mod accounts;
 pub mod balances;
-pub mod cash_flow;
 mod direction;
 pub mod goals;
 pub(crate) mod instruments;

@@ -3,23 +3,25 @@
 use std::collections::BTreeMap;
 
 use base::draft::AccountKind;
-use base::{Currency, Date, Percent, date_from_days, days_from_date};
+use base::{Currency, Date, Money, Percent, date_from_days, days_from_date};
 use calc::balances::{Source, on_days, opening};
 use calc::rates::Rates;
 use futures_util::future::try_join_all;
-use wire::v1::Scope;
+use jiff::ToSpan as _;
+use wire::json::{Day, Number};
+use wire::v1::{self, Scope};
 
 use crate::access::users;
 use crate::ledger::accounts::Account;
 use crate::ledger::balances::Point;
-use crate::ledger::spans::{Span, sample_days};
+use crate::ledger::spans::{Interval, Span, sample_days};
 use crate::ledger::{accounts, balances, rates};
 use crate::{App, Caller, Result};
 
 /// The days over which the change is measured.
 const CHANGE_DAYS: i64 = 30;
 
-/// In minor units of the person's base currency. Hidden accounts and balances without an exchange rate do not count.
+/// In minor units of the person's base currency. Hidden accounts do not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetWorth {
     pub currency: Currency,
@@ -28,21 +30,44 @@ pub struct NetWorth {
     pub debts_minor: i64,
     /// By account type, with debts negative.
     pub parts: Vec<Part>,
+    /// Balances without an exchange rate, which are in no total.
+    pub excluded: Vec<ExcludedBalance>,
     /// None if no balance of the earlier day is known.
     pub change: Option<Change>,
 }
 
 impl NetWorth {
-    pub fn minor(&self) -> i64 {
-        self.assets_minor.saturating_sub(self.debts_minor)
+    /// Assets less debts. None if no balance is known.
+    pub fn minor(&self) -> Option<i64> {
+        let is_known = self.parts.iter().any(|it| it.minor.is_some());
+        is_known.then(|| self.assets_minor.saturating_sub(self.debts_minor))
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
     pub kind: AccountKind,
+    /// None if no balance of this type is known.
+    pub minor: Option<i64>,
+    pub accounts: usize,
+}
+
+/// The balances in a currency without an exchange rate, with debts negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExcludedBalance {
+    pub currency: Currency,
     pub minor: i64,
     pub accounts: usize,
+}
+
+impl From<&ExcludedBalance> for v1::Excluded {
+    fn from(it: &ExcludedBalance) -> v1::Excluded {
+        v1::Excluded {
+            currency: it.currency.to_string(),
+            amount: Money::new(it.minor, it.currency).into(),
+            account_count: it.accounts,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,32 +88,20 @@ pub struct Series {
 pub async fn get(app: &App, caller: &Caller) -> Result<NetWorth> {
     caller.require(Scope::AccountsRead)?;
     let (converter, accounts) = read(app, caller).await?;
-    let mut parts: BTreeMap<AccountKind, Part> = BTreeMap::new();
-    for account in accounts.iter().filter(|it| it.closed_on.is_none()) {
-        let kind = account.kind;
-        let part = parts.entry(kind).or_insert(Part { kind, minor: 0, accounts: 0 });
-        let worth = converter.worth(account, account.balance_current_minor.unwrap_or(0));
-        part.minor = part.minor.saturating_add(worth);
-        part.accounts += 1;
-    }
-    let total = |debts: bool| {
-        let of_side = parts.values().filter(|it| it.kind.is_debt() == debts);
-        of_side.map(|it| it.minor).fold(0, i64::saturating_add)
-    };
-    let mut worth = NetWorth {
-        currency: converter.rates.base(),
-        assets_minor: total(false),
-        debts_minor: total(true).saturating_neg(),
-        parts: parts.into_values().collect(),
-        change: None,
-    };
+    let mut worth = converter.worth_now(&accounts);
     let since = date_from_days(days_from_date(app.clock.today()) - CHANGE_DAYS);
     let before = points(app, caller, &converter, &accounts, Some(since), |_| vec![since]).await?;
-    worth.change = before.first().map(|before| {
-        let minor = worth.minor().saturating_sub(before.minor);
-        Change { minor, percent: Percent::of(minor, before.minor.saturating_abs()), since }
+    worth.change = before.first().zip(worth.minor()).map(|(before, now)| {
+        let minor = now.saturating_sub(before.minor());
+        Change { minor, percent: Percent::of(minor, before.minor().saturating_abs()), since }
     });
     Ok(worth)
+}
+
+/// The net worth now, without its change.
+pub(crate) async fn current(app: &App, caller: &Caller) -> Result<NetWorth> {
+    let (converter, accounts) = read(app, caller).await?;
+    Ok(converter.worth_now(&accounts))
 }
 
 /// Net worth over a span, by day, week or month depending on its length. Each point is the sum of the balances of that
@@ -100,7 +113,47 @@ pub async fn series(app: &App, caller: &Caller, span: Span) -> Result<Series> {
     let start = span.start(today);
     let days = |opening: Date| sample_days(start.map_or(opening, |it| it.max(opening)), today);
     let points = points(app, caller, &converter, &accounts, start, days).await?;
-    Ok(Series { currency: converter.rates.base(), points })
+    let point = |it: &TypedPoint| Point { on: it.on, minor: it.minor(), reported: it.reported };
+    Ok(Series { currency: converter.rates.base(), points: points.iter().map(point).collect() })
+}
+
+/// The days of a history that is asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Range {
+    /// By default a year before `end_on`.
+    pub start_on: Option<Date>,
+    /// By default today, and never later.
+    pub end_on: Option<Date>,
+    pub interval: Interval,
+}
+
+/// Net worth by account type over time.
+pub async fn history(app: &App, caller: &Caller, range: Range) -> Result<v1::NetWorthHistory> {
+    caller.require(Scope::AccountsRead)?;
+    let today = app.clock.today();
+    let end = range.end_on.unwrap_or(today).min(today);
+    let start = range.start_on.unwrap_or_else(|| end.saturating_sub(1.year()));
+    range.interval.check(start, end)?;
+    let (converter, accounts) = read(app, caller).await?;
+    let days = |opening: Date| range.interval.days(start.max(opening), end);
+    let points = points(app, caller, &converter, &accounts, Some(start), days).await?;
+    let money = |minor: i64| Number::from(Money::new(minor, converter.rates.base()));
+    let point = |it: &TypedPoint| v1::NetWorthPoint {
+        date: Day(it.on),
+        net_worth: money(it.minor()),
+        total_assets: money(it.side(false)),
+        total_liabilities: money(it.side(true).saturating_neg()),
+        by_type: it.by_kind.iter().map(|(kind, minor)| (kind.as_str(), money(*minor))).collect(),
+        source: if it.reported { "reported" } else { "inferred" },
+    };
+    Ok(v1::NetWorthHistory {
+        currency: converter.rates.base().to_string(),
+        interval: range.interval.as_str(),
+        start_date: Day(start),
+        end_date: Day(end),
+        points: points.iter().filter(|it| it.on >= start).map(point).collect(),
+        excluded: converter.worth_now(&accounts).excluded.iter().map(Into::into).collect(),
+    })
 }
 
 /// Converts balances to the base currency.
@@ -109,10 +162,65 @@ pub(crate) struct Converter {
 }
 
 impl Converter {
-    /// A balance in the base currency, negative for debts. Without an exchange rate it counts as zero, as in every total.
-    pub(crate) fn worth(&self, account: &Account, balance_minor: i64) -> i64 {
-        let worth = self.rates.to_base(balance_minor, account.currency).unwrap_or(0);
-        if account.kind.is_debt() { worth.saturating_neg() } else { worth }
+    /// A balance in the base currency, negative for debts. None without an exchange rate.
+    pub(crate) fn worth(&self, account: &Account, balance_minor: i64) -> Option<i64> {
+        self.rates.to_base(balance_minor, account.currency).map(|it| signed(account, it))
+    }
+
+    /// The net worth of open accounts by their current balances, without its change.
+    fn worth_now(&self, accounts: &[Account]) -> NetWorth {
+        let mut parts: BTreeMap<AccountKind, Part> = BTreeMap::new();
+        let mut excluded: BTreeMap<Currency, ExcludedBalance> = BTreeMap::new();
+        for account in accounts.iter().filter(|it| it.closed_on.is_none()) {
+            let (kind, currency) = (account.kind, account.currency);
+            let part = parts.entry(kind).or_insert(Part { kind, minor: None, accounts: 0 });
+            part.accounts += 1;
+            let Some(balance) = account.balance_current_minor else { continue };
+            match self.worth(account, balance) {
+                Some(worth) => part.minor = Some(part.minor.unwrap_or(0).saturating_add(worth)),
+                None => {
+                    let new = ExcludedBalance { currency, minor: 0, accounts: 0 };
+                    let left_out = excluded.entry(currency).or_insert(new);
+                    left_out.minor = left_out.minor.saturating_add(signed(account, balance));
+                    left_out.accounts += 1;
+                }
+            }
+        }
+        let total = |debts: bool| {
+            let of_side = parts.values().filter(|it| it.kind.is_debt() == debts);
+            of_side.filter_map(|it| it.minor).fold(0, i64::saturating_add)
+        };
+        NetWorth {
+            currency: self.rates.base(),
+            assets_minor: total(false),
+            debts_minor: total(true).saturating_neg(),
+            parts: parts.into_values().collect(),
+            excluded: excluded.into_values().collect(),
+            change: None,
+        }
+    }
+}
+
+/// A balance, negative if it is owed.
+fn signed(account: &Account, minor: i64) -> i64 {
+    if account.kind.is_debt() { minor.saturating_neg() } else { minor }
+}
+
+/// The balances of a day by account type, with debts negative.
+struct TypedPoint {
+    on: Date,
+    by_kind: BTreeMap<AccountKind, i64>,
+    reported: bool,
+}
+
+impl TypedPoint {
+    fn minor(&self) -> i64 {
+        self.by_kind.values().copied().fold(0, i64::saturating_add)
+    }
+
+    fn side(&self, debts: bool) -> i64 {
+        let of_side = self.by_kind.iter().filter(|(kind, _)| kind.is_debt() == debts);
+        of_side.map(|(_, minor)| *minor).fold(0, i64::saturating_add)
     }
 }
 
@@ -136,17 +244,19 @@ async fn points(
     accounts: &[Account],
     since: Option<Date>,
     days: impl FnOnce(Date) -> Vec<Date>,
-) -> Result<Vec<Point>> {
+) -> Result<Vec<TypedPoint>> {
     let histories = accounts.iter().map(|it| balances::read_history(app, caller, it, since));
     let histories = try_join_all(histories).await?;
     let Some(first) = histories.iter().filter_map(opening).min() else { return Ok(Vec::new()) };
     let days = days(first);
-    let mut points: BTreeMap<Date, Point> = BTreeMap::new();
+    let mut points: BTreeMap<Date, TypedPoint> = BTreeMap::new();
     for (account, history) in accounts.iter().zip(&histories) {
         for day in on_days(history, days.iter().copied()) {
-            let new = Point { on: day.on, minor: 0, reported: true };
+            let Some(worth) = converter.worth(account, day.current_minor) else { continue };
+            let new = TypedPoint { on: day.on, by_kind: BTreeMap::new(), reported: true };
             let point = points.entry(day.on).or_insert(new);
-            point.minor = point.minor.saturating_add(converter.worth(account, day.current_minor));
+            let sum = point.by_kind.entry(account.kind).or_default();
+            *sum = sum.saturating_add(worth);
             point.reported &= day.source != Source::Inferred;
         }
     }

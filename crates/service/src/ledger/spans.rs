@@ -3,6 +3,8 @@
 use base::{Date, date_from_days, days_from_date};
 use jiff::ToSpan as _;
 
+use crate::{Error, Result};
+
 base::words!(Span {
     Month => "1m",
     Quarter => "3m",
@@ -27,6 +29,60 @@ impl Span {
             Span::All => return None,
         };
         Some(today.saturating_sub(months.months()))
+    }
+}
+
+base::words!(
+    /// How far the points of a history lie apart.
+    Interval {
+        Daily => "daily",
+        Weekly => "weekly",
+        Monthly => "monthly",
+    }
+);
+
+impl Default for Interval {
+    fn default() -> Interval {
+        Interval::Monthly
+    }
+}
+
+impl Interval {
+    /// The longest history in days.
+    fn days_max(self) -> i64 {
+        match self {
+            Interval::Daily => 1_830,
+            Interval::Weekly | Interval::Monthly => 36_600,
+        }
+    }
+
+    /// Refuses days in the wrong order, and histories that are too long.
+    pub(crate) fn check(self, first: Date, last: Date) -> Result<()> {
+        if first > last {
+            return Err(Error::invalid("start_date", "start_date must not be after end_date"));
+        }
+        let most = self.days_max();
+        if days_from_date(last) - days_from_date(first) > most {
+            let interval = self.as_str();
+            let message = format!(
+                "start_date must be at most {most} days before end_date for {interval} points"
+            );
+            return Err(Error::invalid("start_date", message));
+        }
+        Ok(())
+    }
+
+    /// The days with a point: every day, every seventh day counted back from the last, or the ends of months. The last
+    /// day always has one.
+    pub(crate) fn days(self, first: Date, last: Date) -> Vec<Date> {
+        let (from, to) = (days_from_date(first), days_from_date(last));
+        let days = (from..=to).map(date_from_days);
+        let has_point = |on: &Date| match self {
+            Interval::Daily => true,
+            Interval::Weekly => (to - days_from_date(*on)) % 7 == 0,
+            Interval::Monthly => *on == last || *on == on.last_of_month(),
+        };
+        days.filter(has_point).collect()
     }
 }
 
@@ -71,6 +127,19 @@ mod tests {
             assert_eq!(found.last().unwrap().to_string(), last);
         }
         assert_eq!(days("2026-03-11", "2026-03-10"), []);
+    }
+
+    #[test]
+    fn the_last_day_of_a_history_always_has_a_point() {
+        let days = |interval: Interval, first: &str, last: &str| -> Vec<String> {
+            let days = interval.days(first.parse().unwrap(), last.parse().unwrap());
+            days.iter().map(ToString::to_string).collect()
+        };
+        let monthly = days(Interval::Monthly, "2026-01-15", "2026-03-10");
+        assert_eq!(monthly, ["2026-01-31", "2026-02-28", "2026-03-10"]);
+        let weekly = days(Interval::Weekly, "2026-02-25", "2026-03-10");
+        assert_eq!(weekly, ["2026-03-03", "2026-03-10"]);
+        assert_eq!(days(Interval::Daily, "2026-02-27", "2026-03-01").len(), 3);
     }
 
     #[test]

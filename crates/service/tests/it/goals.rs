@@ -4,6 +4,7 @@ use ::webhooks::outbox;
 use base::draft::AccountKind;
 use base::{Currency, Money};
 use service::access::keys::NewKey;
+use service::ledger::accounts;
 use service::ledger::goals::{self, Goal, Kind, NewGoal, Status};
 use service::{Error, Scopes};
 use testkit::draft::{account, card, checking, statement};
@@ -84,11 +85,11 @@ async fn progress_is_the_balance_of_linked_accounts_minus_debts() {
     for name in ["Savings", "Visa", "Euros", "Unknown"] {
         accounts.push(robin.account(name).await);
     }
-    let new = NewGoal { accounts, saved_minor: 5_000, ..goal("Net worth", Kind::NetWorth) };
+    let new = NewGoal { accounts, saved_minor: 5_000, ..goal("House", Kind::Purchase) };
     make(&world, &robin, new).await;
-    assert_eq!(list(&world, &robin, None).await[0].current_minor, 105_000);
+    assert_eq!(list(&world, &robin, None).await[0].current_minor, Some(105_000));
     robin.import(statement([checking("Savings").balance("2026-03-10T08:00:00Z", 130_000)])).await;
-    assert_eq!(list(&world, &robin, None).await[0].current_minor, 115_000);
+    assert_eq!(list(&world, &robin, None).await[0].current_minor, Some(115_000));
 }
 
 #[tokio::test]
@@ -100,13 +101,48 @@ async fn a_debt_goal_counts_what_was_paid_off_since_it_was_created() {
     let accounts = vec![robin.account("Car loan").await];
     make(&world, &robin, NewGoal { accounts, ..goal("Pay off", Kind::DebtPayoff) }).await;
     let progress = async || list(&world, &robin, None).await[0].current_minor;
-    assert_eq!(progress().await, 0);
+    assert_eq!(progress().await, Some(0));
     robin.import(statement([owed("2026-03-05T08:00:00Z", 420_000)])).await;
-    assert_eq!(progress().await, 80_000);
+    assert_eq!(progress().await, Some(80_000));
     robin.import(statement([owed("2026-03-06T08:00:00Z", 600_000)])).await;
-    assert_eq!(progress().await, 0, "a growing debt is zero progress");
+    assert_eq!(progress().await, Some(0), "a growing debt is zero progress");
     robin.import(statement([owed("2026-03-07T08:00:00Z", -1_000)])).await;
-    assert_eq!(progress().await, 500_000, "progress ends when the debt is paid off");
+    assert_eq!(progress().await, Some(500_000), "progress ends when the debt is paid off");
+}
+
+#[tokio::test]
+async fn a_debt_goal_without_a_known_balance_has_no_value_until_the_history_tells_it() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let loan = || account("Car loan", AccountKind::Loan, "auto");
+    robin.import(statement([loan()])).await;
+    let accounts = vec![robin.account("Car loan").await];
+    make(&world, &robin, NewGoal { accounts, ..goal("Pay off", Kind::DebtPayoff) }).await;
+    let progress = async || list(&world, &robin, None).await[0].current_minor;
+    assert_eq!(progress().await, None);
+    world.advance_seconds(2 * 86_400);
+    // Now the bank also reports what was owed when the goal began.
+    let known = loan().past_balance("2026-03-10", 500_000).balance("2026-03-12T08:00:00Z", 470_000);
+    robin.import(statement([known])).await;
+    assert_eq!(progress().await, Some(30_000));
+}
+
+#[tokio::test]
+async fn a_net_worth_goal_has_the_net_worth_as_its_value() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    make(&world, &robin, goal("Worth", Kind::NetWorth)).await;
+    let value = async || list(&world, &robin, None).await[0].current_minor;
+    assert_eq!(value().await, None, "no balance is known");
+    let at = "2026-03-09T08:00:00Z";
+    let hidden = checking("Hidden").balance(at, 7_000);
+    robin
+        .import(statement([checking("A").balance(at, 500), card("Visa").balance(at, 900), hidden]))
+        .await;
+    assert_eq!(value().await, Some(6_600));
+    let hidden = robin.account("Hidden").await;
+    accounts::set_hidden(&world.app, &robin.caller, hidden, true).await.unwrap();
+    assert_eq!(value().await, Some(-400));
 }
 
 #[tokio::test]
@@ -143,7 +179,7 @@ async fn an_account_linked_twice_counts_once() {
     robin.import(statement([checking("A").balance("2026-03-09T08:00:00Z", 700)])).await;
     let a = robin.account("A").await;
     make(&world, &robin, NewGoal { accounts: vec![a, a], ..goal("Twice", Kind::Savings) }).await;
-    assert_eq!(list(&world, &robin, None).await[0].current_minor, 700);
+    assert_eq!(list(&world, &robin, None).await[0].current_minor, Some(700));
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use service::access::keys::NewKey;
 use service::ledger::accounts::{self, Filter, Status};
 use service::ledger::balances::{self, Point, Range};
 use service::ledger::net_worth::{self, Series};
-use service::ledger::spans::Span;
+use service::ledger::spans::{Interval, Span};
 use testkit::draft::{Account, account, brokerage, card, checking, rate, statement, txn};
 use testkit::{Person, World, day, new_key};
 
@@ -138,5 +138,35 @@ async fn a_limited_key_gets_the_net_worth_of_its_accounts_only() {
     let found = net_worth::series(&world.app, &key.caller, Span::All).await.unwrap();
     let expected = Point { on: day("2026-03-10"), minor: 5, reported: true };
     assert_eq!(found.points, [expected]);
-    assert_eq!(net_worth::get(&world.app, &key.caller).await.unwrap().minor(), 5);
+    assert_eq!(net_worth::get(&world.app, &key.caller).await.unwrap().minor(), Some(5));
+}
+
+#[tokio::test]
+async fn the_history_is_by_account_type_and_agrees_with_the_series() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let cash =
+        checking("A").past_balance("2026-01-20", 1_000).balance("2026-03-10T08:00:00Z", 5_000);
+    let visa = card("Visa").past_balance("2026-02-10", 700).balance("2026-03-10T08:00:00Z", 900);
+    robin.import(statement([cash, visa])).await;
+    let range = net_worth::Range { interval: Interval::Monthly, ..net_worth::Range::default() };
+    let found = net_worth::history(&world.app, &robin.caller, range).await.unwrap();
+    let shown = serde_json::to_value(&found.points).unwrap();
+    let dates: Vec<_> = found.points.iter().map(|it| it.date.0).collect();
+    assert_eq!(dates, [day("2026-01-31"), day("2026-02-28"), day("2026-03-10")]);
+    assert_eq!(shown[2]["by_type"], serde_json::json!({ "depository": 50.00, "credit": -9.00 }));
+    let daily = net_worth::Range { interval: Interval::Daily, ..net_worth::Range::default() };
+    let daily = net_worth::history(&world.app, &robin.caller, daily).await.unwrap();
+    let sums: BTreeMap<Date, String> =
+        daily.points.iter().map(|it| (it.date.0, it.net_worth.as_str().to_owned())).collect();
+    for point in series(&world, &robin, Span::Quarter).await.points {
+        let expected = base::Money::new(point.minor, base::Currency::USD);
+        assert_eq!(sums[&point.on], wire::json::Number::from(expected).as_str());
+    }
+    let too_long = net_worth::Range {
+        start_on: Some(day("2015-01-01")),
+        interval: Interval::Daily,
+        end_on: None,
+    };
+    assert!(net_worth::history(&world.app, &robin.caller, too_long).await.is_err());
 }

@@ -10,12 +10,14 @@ mod income;
 mod investments;
 mod me;
 mod members;
+mod net_worth;
 mod paper;
 mod parameters;
 mod payload;
 mod propose;
 mod recurring;
 mod scores;
+mod spending;
 mod transactions;
 mod webhooks;
 
@@ -46,10 +48,12 @@ pub const ENDPOINTS: &[Endpoint] = &[
     accounts::LIST,
     accounts::GET,
     accounts::BALANCES,
+    net_worth::GET,
     transactions::LIST,
     // Before the endpoint whose path matches any word.
     transactions::CHANGES,
     transactions::GET,
+    spending::GET,
     investments::LIST,
     goals::LIST,
     goals::GET,

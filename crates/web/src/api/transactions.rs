@@ -8,6 +8,13 @@ use wire::v1::{Pagination, Scope, Transaction, TransactionChanges};
 use super::parameters::{ACCOUNT_ID, CURSOR, LIMIT, date};
 use super::{Answer, Call, Endpoint, Paging, Parameter, Shape, Takes, Verb};
 
+pub(super) const CATEGORY: Parameter = Parameter {
+    name: "category_tier1",
+    takes: Takes::Category,
+    description: "Only this primary category, such as FOOD_AND_DRINK.",
+    example: "FOOD_AND_DRINK",
+};
+
 pub(super) const LIST: Endpoint = Endpoint {
     method: Verb::Get,
     path: "/transactions",
@@ -35,12 +42,7 @@ pub(super) const LIST: Endpoint = Endpoint {
             description: "Only pending or only posted transactions.",
             example: "false",
         },
-        Parameter {
-            name: "category_tier1",
-            takes: Takes::Category,
-            description: "Only this primary category, such as FOOD_AND_DRINK.",
-            example: "FOOD_AND_DRINK",
-        },
+        CATEGORY,
         Parameter {
             name: "q",
             takes: Takes::Text { longest: 100 },
@@ -184,7 +186,8 @@ async fn list(call: Call) -> Result<Answer> {
     Answer::page(body, &pagination)
 }
 
-fn category(word: Option<&str>) -> Result<Option<String>> {
+/// Parses the parameter `category_tier1`.
+pub(super) fn category(word: Option<&str>) -> Result<Option<String>> {
     let Some(word) = word else { return Ok(None) };
     if Category::ALL.iter().any(|it| it.primary() == word) {
         return Ok(Some(word.to_owned()));

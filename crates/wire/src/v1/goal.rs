@@ -19,9 +19,10 @@ pub struct Goal {
     pub currency: String,
     #[schema(example = json!(24000.00))]
     pub target_amount: Number,
-    /// The current amount: the balances of the linked accounts, or for a debt the amount paid off.
+    /// The current amount: a share of the linked accounts' balances, the amount of a debt paid off since the goal began,
+    /// or the net worth. Null if it is not known. Hidden accounts do not count.
     #[schema(example = json!(9120.44))]
-    pub current_value: Number,
+    pub current_value: Option<Number>,
     pub target_date: Option<Day>,
 }
 

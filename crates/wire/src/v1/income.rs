@@ -5,14 +5,15 @@ use utoipa::ToSchema;
 
 use crate::json::{Day, Moment, Number};
 
-/// Monthly income and how it is used. All amounts are monthly, in the person's base currency.
+/// Monthly income and how it is used. All amounts are monthly, in the person's base currency, and null as long as there
+/// are no transactions.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Income {
     pub generated_at: Moment,
     pub window: IncomeWindow,
     /// The average over the months of the window, with paychecks spread according to their schedule.
     #[schema(example = json!(6120.44))]
-    pub monthly_income: Number,
+    pub monthly_income: Option<Number>,
     pub variability: Variability,
     pub expenses: IncomeBlock,
     pub debt: IncomeBlock,
@@ -20,7 +21,7 @@ pub struct Income {
     pub investments: IncomeBlock,
     /// Income minus the four blocks; negative if they exceed the income.
     #[schema(example = json!(412.10))]
-    pub unallocated: Number,
+    pub unallocated: Option<Number>,
 }
 
 /// Whole months; both dates are inclusive.
@@ -36,20 +37,20 @@ pub struct IncomeWindow {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Variability {
     #[schema(example = json!(5980.00))]
-    pub min: Number,
+    pub min: Option<Number>,
     #[schema(example = json!(6400.00))]
-    pub max: Number,
+    pub max: Option<Number>,
     #[schema(example = json!(420.00))]
-    pub range: Number,
+    pub range: Option<Number>,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct IncomeBlock {
     #[schema(example = json!(2650.00))]
-    pub amount: Number,
-    /// Percentage of the monthly income; 0 if there is no income.
+    pub amount: Option<Number>,
+    /// Percentage of the monthly income; null if there is no income.
     #[schema(example = json!(65.9))]
-    pub percent: Number,
+    pub percent: Option<Number>,
     /// Amounts by label. For expenses and debt they add up exactly to the block's amount.
     pub breakdown: BTreeMap<String, IncomePart>,
 }
@@ -60,9 +61,9 @@ pub enum IncomePart {
     Share {
         #[schema(example = json!(640.12))]
         amount: Number,
-        /// Percentage of the monthly income; 0 if there is no income.
+        /// Percentage of the monthly income; null if there is no income.
         #[schema(example = json!(10.5))]
-        percent: Number,
+        percent: Option<Number>,
     },
     /// A key figure, such as how many months of expenses the fund covers; null if it cannot be calculated.
     Figure(Option<Number>),

@@ -1,7 +1,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Scores;
+use super::{Excluded, Scores};
 use crate::json::{Day, Moment, Number};
 
 /// An overview of the household in the person's base currency. Hidden accounts are excluded.
@@ -10,15 +10,18 @@ pub struct Summary {
     pub as_of: Moment,
     #[schema(example = "USD")]
     pub currency: String,
+    /// Null if no balance is known.
     #[schema(example = json!(184220.15))]
-    pub net_worth: Number,
+    pub net_worth: Option<Number>,
     #[schema(example = json!(240100.40))]
-    pub total_assets: Number,
+    pub total_assets: Option<Number>,
     #[schema(example = json!(55880.25))]
-    pub total_liabilities: Number,
+    pub total_liabilities: Option<Number>,
     /// The change over the last 30 days; null if there are no balances from 30 days ago.
     pub net_worth_change: Option<NetWorthChange>,
     pub breakdown: Vec<BreakdownPart>,
+    /// Balances that are in no total because there is no exchange rate for their currency.
+    pub excluded: Vec<Excluded>,
     pub accounts: AccountCounts,
     pub cash_flow: CashFlow,
     pub investments: SummaryInvestments,
@@ -46,8 +49,9 @@ pub struct NetWorthChange {
 pub struct BreakdownPart {
     #[schema(example = "depository")]
     pub r#type: &'static str,
+    /// Null if no balance of this type is known.
     #[schema(example = json!(24310.02))]
-    pub amount: Number,
+    pub amount: Option<Number>,
     #[schema(example = json!(3))]
     pub account_count: usize,
 }
@@ -66,16 +70,20 @@ pub struct AccountCounts {
     pub oldest_as_of: Option<Moment>,
 }
 
-/// Inflows and outflows of the last 30 days, without transfers between own accounts.
+/// Income and spending of the last 30 days, as GET /spending defines them; null as long as there are no transactions.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct CashFlow {
     pub window: Window,
     #[schema(example = json!(6120.00))]
-    pub income: Number,
+    pub income: Option<Number>,
     #[schema(example = json!(4210.55))]
-    pub expenses: Number,
+    pub expenses: Option<Number>,
+    /// Money in that is neither income, transfer nor refund as far as is known.
+    #[schema(example = json!(40.00))]
+    pub unclassified: Option<Number>,
     #[schema(example = json!(1909.45))]
-    pub net: Number,
+    /// Income less expenses.
+    pub net: Option<Number>,
     /// Null without income.
     #[schema(example = json!(31.2))]
     pub savings_rate_percent: Option<Number>,
@@ -89,8 +97,9 @@ pub struct Window {
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SummaryInvestments {
+    /// Null if there are no holdings, or none has a price.
     #[schema(example = json!(128400.00))]
-    pub current_value: Number,
+    pub current_value: Option<Number>,
     pub day_change: Option<Number>,
     pub day_change_percent: Option<Number>,
     pub total_gain_loss: Option<Number>,
@@ -102,10 +111,12 @@ pub struct SummaryInvestments {
 pub struct SummaryGoals {
     #[schema(example = json!(3))]
     pub active: usize,
+    /// Null if no goal is active.
     #[schema(example = json!(48000.00))]
-    pub target_amount: Number,
+    pub target_amount: Option<Number>,
+    /// Null if the value of no active goal is known.
     #[schema(example = json!(19120.44))]
-    pub current_value: Number,
+    pub current_value: Option<Number>,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]

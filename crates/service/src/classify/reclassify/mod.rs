@@ -170,6 +170,7 @@ fn save_all(
         accounts::recount(tx, run.user, account)?;
     }
     pairs::save(tx, run, loaded, &found, &affected)?;
+    run.changed_days.extend(changed.iter().map(|it| it.posted_on_days));
     // The recurring streams of changed rows must be recomputed too.
     if let RecomputeScope::Around(dirty) = &mut run.scope {
         dirty.append(&mut changed);

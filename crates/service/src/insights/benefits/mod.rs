@@ -49,15 +49,16 @@ impl CurrentBenefit {
         (self.total_minor - self.used_minor).max(0)
     }
 
+    /// The days until its last day, on which it is 0.
     fn days_left(&self, today: Date) -> i64 {
-        days_from_date(self.expires_on) - days_from_date(today) + 1
+        days_from_date(self.expires_on) - days_from_date(today)
     }
 
     /// Whether an unused amount expires within so many days.
     fn expires_within(&self, days: i64, today: Date) -> bool {
         matches!(self.status, Status::Available | Status::PartiallyUsed)
             && self.remaining_minor() > 0
-            && (1..=days).contains(&self.days_left(today))
+            && (0..=days).contains(&self.days_left(today))
     }
 }
 
@@ -115,7 +116,7 @@ pub async fn expiring(app: &App, caller: &Caller, days: i64) -> Result<v1::Expir
     Ok(v1::ExpiringBenefits {
         window: v1::BenefitWindow {
             start: Day(figures.today),
-            end: Day(date_from_days(days_from_date(figures.today) + days - 1)),
+            end: Day(date_from_days(days_from_date(figures.today) + days)),
             days,
         },
         count: soon.len(),

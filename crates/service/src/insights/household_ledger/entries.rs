@@ -25,6 +25,8 @@ pub(super) struct LedgerEntry<'a> {
     pub(super) amount_minor: i64,
     pub(super) category: Option<Category>,
     pub(super) merchant_key: &'a str,
+    /// The counterparty as lists show it; empty if it is not known.
+    pub(super) counterparty: &'a str,
     pub(super) transfer: Option<TransferKind>,
     /// Read from the description of inflows that are no transfer; default for all others.
     pub(super) signs: EntryFlags,
@@ -66,6 +68,7 @@ fn read<'a>(row: &'a db::Row<'_>) -> db::Result<LedgerEntry<'a>> {
         amount_minor,
         category: row.optional_word(4, "category", Category::parse)?,
         merchant_key: row.get::<Option<&str>>(5)?.unwrap_or_default(),
+        counterparty: row.get::<Option<&str>>(8)?.unwrap_or_default(),
         transfer,
         signs: if has_signs { signs(row.get(7)?) } else { EntryFlags::default() },
     })
@@ -85,7 +88,8 @@ fn signs(description: &str) -> EntryFlags {
 
 // Few columns on purpose: a full recompute reads a year and a half of transactions.
 const ENTRIES: &str =
-    "select id, account_id, posted_on, amount_minor, category, merchant_key, transfer_kind, description
+    "select id, account_id, posted_on, amount_minor, category, merchant_key, transfer_kind, description,
+    counterparty
     from transactions where user_id = $1 and posted_on between $2 and $3 and state = 'posted'
     order by posted_on, id";
 

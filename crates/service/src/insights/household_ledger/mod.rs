@@ -8,8 +8,10 @@ use std::collections::HashMap;
 use base::draft::AccountKind;
 use base::{AccountId, Date, TransactionId, UserId, date_from_days, days_from_date};
 use calc::enrich;
+use calc::income::REFUND_DAYS;
 use calc::ledger::{Account, Entry, EntryFlags, Ledger, Pay, PayStream};
 use db::Tx;
+use jiff::ToSpan as _;
 
 use self::entries::{LedgerEntry, window_start};
 use super::recurring;
@@ -23,99 +25,193 @@ const DAILY_DAYS: i64 = 366;
 /// The smallest sudden bill that scores ask to be ready for, in US cents.
 const SHOCK_FLOOR_MINOR: i64 = 200_000;
 
+/// The ledger of a household, with what only the cash flows need beside each entry.
+pub(super) struct HouseholdLedger {
+    pub(super) ledger: Ledger,
+    /// In the order of the ledger's entries.
+    pub(super) details: Vec<EntryDetail>,
+    /// Entries without an exchange rate, which the ledger leaves out.
+    pub(super) unconverted: Vec<(Entry, EntryDetail)>,
+    /// The distinct counterparties that details refer to.
+    pub(super) counterparties: Vec<String>,
+}
+
+/// What an entry of the ledger does not say.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EntryDetail {
+    /// In the account's currency.
+    pub(super) amount_minor: i64,
+    /// An index in `counterparties`.
+    pub(super) counterparty: usize,
+}
+
 /// Builds the ledger from the stored transactions.
-pub(super) fn from_transactions(tx: &mut Tx<'_>, household: &Household<'_>) -> Result<Ledger> {
-    build(tx, household, entries::each_since)
+pub(super) fn from_transactions(
+    tx: &mut Tx<'_>,
+    household: &Household<'_>,
+) -> Result<HouseholdLedger> {
+    build(tx, household, window_start(household.today), entries::each_since)
+}
+
+/// Builds the ledger of some days before the window, without balances, from the stored transactions.
+pub(super) fn of_past(
+    tx: &mut Tx<'_>,
+    household: &Household<'_>,
+    (first, last): (Date, Date),
+) -> Result<HouseholdLedger> {
+    let last = days_from_date(last);
+    let accounts = household.accounts.iter().map(|it| bare_account(it)).collect();
+    collect(tx, household, accounts, |tx, visit| {
+        entries::each_between(tx, household.user, (days_from_date(first), last), visit)
+    })
 }
 
 /// Builds the ledger from the packed months, after packing the months in the scope of the recompute again. This is
 /// cheaper than reading every transaction of a year and a half.
-pub(super) fn from_packed_months(tx: &mut Tx<'_>, run: &Recompute) -> Result<Ledger> {
+pub(super) fn from_packed_months(tx: &mut Tx<'_>, run: &Recompute) -> Result<HouseholdLedger> {
     months::repack(tx, run)?;
-    build(tx, &run.household(None), months::each_since)
+    build(tx, &run.household(None), window_start(run.today), months::each_since)
+}
+
+/// The first day of the oldest month whose cash flows the ledger's window decides: it also has the days before it in
+/// which the purchase of a refund can lie.
+pub(super) fn first_month_in_window(today: Date) -> Date {
+    let first = date_from_days(days_from_date(window_start(today)) + REFUND_DAYS);
+    first.first_of_month().saturating_add(1.month())
 }
 
 type VisitEntries =
     fn(&mut Tx<'_>, UserId, Date, &mut (dyn FnMut(&LedgerEntry<'_>) + Send)) -> Result<()>;
 
-fn build(tx: &mut Tx<'_>, household: &Household<'_>, visit: VisitEntries) -> Result<Ledger> {
-    let open: Vec<&StoredAccount> =
-        household.accounts.iter().copied().filter(|it| it.closed_on.is_none()).collect();
-    let ids: Vec<AccountId> = open.iter().map(|it| it.id).collect();
-    let (pays, slots) = pays(tx, household, &open)?;
-    let from = window_start(household.today);
-    let mut entries = Vec::new();
-    let mut posted: Vec<Vec<(Date, i64)>> = vec![Vec::new(); open.len()];
-    visit(tx, household.user, from, &mut |entry| {
-        let Some(index) = ids.iter().position(|it| *it == entry.account) else { return };
-        let (account, on) = (open[index], date_from_days(entry.on_days));
-        let is_deposit = account.kind == AccountKind::Depository;
-        if is_deposit {
-            posted[index].push((on, entry.amount_minor));
+fn build(
+    tx: &mut Tx<'_>,
+    household: &Household<'_>,
+    from: Date,
+    visit: VisitEntries,
+) -> Result<HouseholdLedger> {
+    let accounts = household.accounts.iter().map(|it| bare_account(it)).collect();
+    let mut posted: Vec<Vec<(Date, i64)>> = vec![Vec::new(); household.accounts.len()];
+    let ids: Vec<AccountId> = household.accounts.iter().map(|it| it.id).collect();
+    let mut built = collect(tx, household, accounts, |tx, collect| {
+        visit(tx, household.user, from, &mut |entry| {
+            if let Some(index) = ids.iter().position(|it| *it == entry.account) {
+                posted[index].push((date_from_days(entry.on_days), entry.amount_minor));
+            }
+            collect(entry);
+        })
+    })?;
+    let accounts = household.accounts.iter().zip(posted);
+    for ((account, posted), ledger) in accounts.zip(&mut built.ledger.accounts) {
+        if account.closed_on.is_none() {
+            add_balances(tx, household, account, (from, posted), ledger)?;
         }
-        let in_base = household.rates.to_base(entry.amount_minor, account.currency);
-        let Some(amount_minor) = in_base.filter(|_| on <= household.today) else { return };
+    }
+    Ok(built)
+}
+
+/// Collects the entries of the household's accounts.
+fn collect(
+    tx: &mut Tx<'_>,
+    household: &Household<'_>,
+    accounts: Vec<Account>,
+    visit: impl FnOnce(&mut Tx<'_>, &mut (dyn FnMut(&LedgerEntry<'_>) + Send)) -> Result<()>,
+) -> Result<HouseholdLedger> {
+    let (pays, slots) = pays(tx, household)?;
+    let ids: Vec<AccountId> = accounts.iter().map(|it| it.id).collect();
+    let (mut entries, mut details, mut unconverted) = (Vec::new(), Vec::new(), Vec::new());
+    let mut counterparties = Counterparties::default();
+    visit(tx, &mut |entry| {
+        let Some(index) = ids.iter().position(|it| *it == entry.account) else { return };
+        let (account, on) = (household.accounts[index], date_from_days(entry.on_days));
+        if on > household.today {
+            return;
+        }
+        let is_deposit = account.kind == AccountKind::Depository;
+        let converted = household.rates.to_base(entry.amount_minor, account.currency);
         let inflow = entry.amount_minor > 0;
-        entries.push(Entry {
+        let collected = Entry {
             id: entry.id,
             account: index,
             on,
-            amount_minor,
+            amount_minor: converted.unwrap_or(entry.amount_minor),
             category: entry.category,
             key: entry.merchant_key.to_owned(),
             // Only deposit accounts receive pay, so the descriptions on others say nothing about income.
             flags: if is_deposit { entry.signs } else { EntryFlags::default() },
             transfer: entry.transfer,
             pay: if inflow { slots.get(&entry.id).copied() } else { None },
-        });
+        };
+        let counterparty = counterparties.index_of(entry.counterparty);
+        let detail = EntryDetail { amount_minor: entry.amount_minor, counterparty };
+        if converted.is_some() {
+            entries.push(collected);
+            details.push(detail);
+        } else {
+            unconverted.push((collected, detail));
+        }
     })?;
-    let mut accounts = Vec::with_capacity(open.len());
-    for (account, posted) in open.iter().zip(posted) {
-        accounts.push(ledger_account(tx, household, account, (from, posted))?);
-    }
     let floor = household.rates.convert(SHOCK_FLOOR_MINOR, base::Currency::USD, household.currency);
-    Ok(Ledger {
-        as_of: household.today,
-        accounts,
-        entries,
-        pays,
-        shock_floor_minor: floor.unwrap_or(SHOCK_FLOOR_MINOR),
-    })
+    let shock_floor_minor = floor.unwrap_or(SHOCK_FLOOR_MINOR);
+    let ledger = Ledger { as_of: household.today, accounts, entries, pays, shock_floor_minor };
+    Ok(HouseholdLedger { ledger, details, unconverted, counterparties: counterparties.names })
 }
 
-fn ledger_account(
+/// The distinct counterparties of a ledger.
+#[derive(Default)]
+struct Counterparties {
+    indexes: HashMap<String, usize>,
+    names: Vec<String>,
+}
+
+impl Counterparties {
+    fn index_of(&mut self, name: &str) -> usize {
+        if let Some(index) = self.indexes.get(name) {
+            return *index;
+        }
+        self.indexes.insert(name.to_owned(), self.names.len());
+        self.names.push(name.to_owned());
+        self.names.len() - 1
+    }
+}
+
+/// An account without its balances, as a closed account is in the ledger.
+fn bare_account(account: &StoredAccount) -> Account {
+    Account {
+        id: account.id,
+        kind: account.kind,
+        subtype: account.subtype.clone(),
+        balance_minor: 0,
+        limit_minor: None,
+        daily: Vec::new(),
+    }
+}
+
+fn add_balances(
     tx: &mut Tx<'_>,
     household: &Household<'_>,
     account: &StoredAccount,
     posted: (Date, Vec<(Date, i64)>),
-) -> Result<Account> {
+    ledger: &mut Account,
+) -> Result<()> {
     let to_base = |minor: i64| household.rates.to_base(minor, account.currency);
-    let daily = if account.kind == AccountKind::Depository {
+    if account.kind == AccountKind::Depository {
         let first = date_from_days(days_from_date(household.today) - DAILY_DAYS + 1);
-        balances::daily_in(tx, household.user, account, (first, household.today), posted)?
-    } else {
-        Vec::new()
-    };
-    Ok(Account {
-        id: account.id,
-        kind: account.kind,
-        subtype: account.subtype.clone(),
-        balance_minor: account.balance_current_minor.and_then(to_base).unwrap_or(0),
-        limit_minor: account.balance_limit_minor.and_then(to_base),
-        daily: daily.iter().filter_map(|it| to_base(it.current_minor)).collect(),
-    })
+        let daily =
+            balances::daily_in(tx, household.user, account, (first, household.today), posted)?;
+        ledger.daily = daily.iter().filter_map(|it| to_base(it.current_minor)).collect();
+    }
+    ledger.balance_minor = account.balance_current_minor.and_then(to_base).unwrap_or(0);
+    ledger.limit_minor = account.balance_limit_minor.and_then(to_base);
+    Ok(())
 }
 
 type Slots = HashMap<TransactionId, Pay>;
 
 /// The recurring inflows of deposit accounts, and the slot of the schedule that each payment fills.
-fn pays(
-    tx: &mut Tx<'_>,
-    household: &Household<'_>,
-    open: &[&StoredAccount],
-) -> Result<(Vec<PayStream>, Slots)> {
+fn pays(tx: &mut Tx<'_>, household: &Household<'_>) -> Result<(Vec<PayStream>, Slots)> {
     let (mut pays, mut slots) = (Vec::new(), Slots::new());
-    for account in open.iter().filter(|it| it.kind == AccountKind::Depository) {
+    let deposits = household.accounts.iter().filter(|it| it.kind == AccountKind::Depository);
+    for account in deposits {
         for inflow in recurring::recurring_inflows(tx, household, account.id)? {
             let stream = inflow.stream;
             let until: Date = match stream.status {

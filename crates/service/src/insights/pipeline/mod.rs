@@ -15,7 +15,7 @@ use db::{Tx, params};
 use crate::{App, Error, Result};
 
 /// To be raised when a method or a stored shape changes, so that everything is recomputed.
-const METHOD_VERSION: i64 = 2;
+const METHOD_VERSION: i64 = 3;
 /// The version, and a fingerprint of the tables of words and merchants, because nobody would remember to raise the
 /// version when they change.
 static METHOD: LazyLock<i64> =
@@ -55,6 +55,18 @@ pub async fn run_for(app: &App, user: UserId) -> Result<()> {
     }
 }
 
+/// Recomputes a person now if that is due, so that sums include the newest transactions. If it fails, the stored sums
+/// are used, and the background step tries again.
+pub(super) async fn catch_up(app: &App, user: UserId) -> Result<()> {
+    let due = app.db.first(IS_DUE, params![user, app.clock.now()], |row| row.get::<i64>(0)).await?;
+    if due.is_some()
+        && let Err(error) = run_for(app, user).await
+    {
+        tracing::warn!(%user, error = %error, "recompute before a read failed");
+    }
+    Ok(())
+}
+
 /// Empties the dirty queue, for the demo and tests, which look at the results at once.
 pub async fn run_all(app: &App) -> Result<usize> {
     let mut done = 0;
@@ -88,10 +100,11 @@ pub async fn queue_new_day_once(app: &App) -> Result<usize> {
 
 const NEXT: &str =
     "select user_id from insight_work where wanted_at <= $1 order by wanted_at, user_id limit 1";
+const IS_DUE: &str = "select wanted_at from insight_work where user_id = $1 and wanted_at <= $2";
 const DELAY: &str = "update insight_work set wanted_at = $2 where user_id = $1";
 const UNDELAY: &str = "update insight_work set wanted_at = $1 where wanted_at > $2";
 const QUEUE_NEW_DAY: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
-    select u.id, 1, $2, $2 from users u left join insights i on i.user_id = u.id
+    select u.id, 1, null, $2 from users u left join insights i on i.user_id = u.id
     where u.connected_at is not null
     and (i.computed_on is null or i.computed_on < $1 or i.computed_on > $4)
     and not exists (select 1 from insight_work w where w.user_id = u.id) limit $3
@@ -102,6 +115,6 @@ const QUEUE_OUTDATED: &str = "insert into insight_work (user_id, asked, everythi
     on conflict do nothing";
 
 pub(super) fn statements() -> Vec<&'static str> {
-    let own = [NEXT, DELAY, UNDELAY, QUEUE_NEW_DAY, QUEUE_OUTDATED];
+    let own = [NEXT, IS_DUE, DELAY, UNDELAY, QUEUE_NEW_DAY, QUEUE_OUTDATED];
     [&own[..], recompute::STATEMENTS].concat()
 }

@@ -1,12 +1,14 @@
 //! The recompute of one person: which rows are dirty, and the order of the steps.
 
+use std::collections::BTreeSet;
+
 use base::UserId;
 use db::{Tx, params};
 
 use super::METHOD;
 use crate::classify::reclassify::reclassify;
 use crate::classify::recompute::{Recompute, RecomputeScope};
-use crate::insights::{benefits, household_ledger, income, recurring, scores};
+use crate::insights::{benefits, cash_flow, household_ledger, income, recurring, scores};
 use crate::platform::dirty_queue::DirtyTransaction;
 use crate::platform::person_lock;
 use crate::{App, Result};
@@ -15,27 +17,37 @@ pub(super) fn recompute(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<()> 
     if !person_lock::lock(tx, user)? {
         return Ok(());
     }
-    let Some((scope, asked)) = find_work(tx, app, user)? else { return Ok(()) };
-    let mut run = Recompute::new(tx, app, user, scope)?;
+    let Some(Work { scope, asked, all_months, changed_days }) = find_work(tx, app, user)? else {
+        return Ok(());
+    };
+    let mut run = Recompute { all_months, changed_days, ..Recompute::new(tx, app, user, scope)? };
     reclassify(tx, &mut run)?;
     recurring::recompute(tx, &mut run)?;
-    let ledger = household_ledger::from_packed_months(tx, &run)?;
-    let income = income::recompute(tx, &mut run, &ledger)?;
-    let missing = scores::recompute(tx, &mut run, &ledger, &income)?;
+    let household = household_ledger::from_packed_months(tx, &run)?;
+    let (income, flows) = calc::income::analyze_with_cash_flows(&household.ledger);
+    income::save(tx, &mut run, &income)?;
+    cash_flow::recompute(tx, &run, &household, &flows)?;
+    let missing = scores::recompute(tx, &mut run, &household.ledger, &income)?;
     benefits::recompute(tx, &mut run)?;
     finish(tx, run, asked, missing.as_deref())
 }
 
-/// The scope of the recompute, and how often it was requested. None if another process has just done it.
-fn find_work(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<Option<(RecomputeScope, i64)>> {
+/// The scope of a recompute.
+struct Work {
+    scope: RecomputeScope,
+    /// How often it was requested.
+    asked: i64,
+    all_months: bool,
+    changed_days: BTreeSet<i64>,
+}
+
+/// The scope of the recompute. None if another process has just done it.
+fn find_work(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<Option<Work>> {
     let work =
         tx.first(WORK, params![user], |row| Ok((row.get::<Option<i64>>(0)?, row.get::<i64>(1)?)))?;
     let Some((everything_at, asked)) = work else { return Ok(None) };
     let done = tx.first(DONE, params![user, *METHOD], |row| row.get::<i64>(0))?;
     let today = base::days_from_date(app.clock.today());
-    if everything_at.is_some() || done != Some(today) {
-        return Ok(Some((RecomputeScope::Everything, asked)));
-    }
     let dirty = tx.all(CHANGES, params![user], |row| {
         Ok(DirtyTransaction {
             account: row.get(0)?,
@@ -44,7 +56,14 @@ fn find_work(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<Option<(Recompu
             amount_minor: row.get(3)?,
         })
     })?;
-    Ok(Some((RecomputeScope::Around(dirty.into_iter().collect()), asked)))
+    let changed_days = dirty.iter().map(|it| it.posted_on_days).collect();
+    let scope = if everything_at.is_some() || done != Some(today) {
+        RecomputeScope::Everything
+    } else {
+        RecomputeScope::Around(dirty.into_iter().collect())
+    };
+    let all_months = everything_at.is_some() || done.is_none();
+    Ok(Some(Work { scope, asked, all_months, changed_days }))
 }
 
 /// Publishes the events, empties the person's part of the dirty queue and records the recompute.

@@ -37,7 +37,7 @@ async fn a_card_is_recognized_by_its_name_and_a_credit_uses_its_benefit() {
     assert_eq!((before.cards.len(), before.totals.card_count), (1, 1));
     let resy = find(&before, "Resy");
     assert_eq!((resy.used_amount.as_str(), resy.status), ("0.00", "available"));
-    assert_eq!((resy.cycle_end.0, resy.days_until_expiry), (day("2026-06-30"), 113));
+    assert_eq!((resy.cycle_end.0, resy.days_until_expiry), (day("2026-06-30"), 112));
     let used = gold()
         .with(txn("2026-03-01", -6_200, "RESY LILIA BROOKLYN NY").id("dinner"))
         .with(txn("2026-03-04", 5_000, "AMEX RESY CREDIT").id("credit"));
@@ -84,10 +84,10 @@ async fn an_expiring_benefit_sends_one_event_per_cycle() {
     let robin = world.person("robin@example.com").await;
     robin.import(statement([gold()])).await;
     recompute_all(&world).await;
-    // Three monthly credits end on the 31st of March, 22 days from now.
-    let soon = benefits::expiring(&world.app, &robin.caller, 22).await.unwrap();
+    // Three monthly credits end on the 31st of March, 21 days from now.
+    let soon = benefits::expiring(&world.app, &robin.caller, 21).await.unwrap();
     assert!(soon.count >= 1 && soon.benefits.iter().all(|it| it.expires_on.0 == day("2026-03-31")));
-    assert_eq!(benefits::expiring(&world.app, &robin.caller, 21).await.unwrap().count, 0);
+    assert_eq!(benefits::expiring(&world.app, &robin.caller, 20).await.unwrap().count, 0);
     let first = count_events(&world, &robin, "benefit.expiring").await;
     assert_eq!(first, soon.count);
     let next_day = async || {

@@ -4,11 +4,11 @@ use base::AccountId;
 use service::classify::overrides::Override;
 use service::classify::rules::{self, NewRule, RuleEdit};
 use service::ingest::imports;
-use service::insights::recurring;
 use service::insights::transaction_detail;
+use service::insights::{recurring, spending};
 use service::ledger::spans::Span;
 use service::ledger::transactions::Filter;
-use service::ledger::{accounts, balances, cash_flow, net_worth};
+use service::ledger::{accounts, balances, net_worth};
 use service::platform::health;
 use testkit::draft::{Account, account, checking, statement, txn};
 use testkit::{Person, World};
@@ -59,7 +59,7 @@ async fn texts(world: &World, robin: &Person, filter: Filter) -> Vec<String> {
 }
 
 async fn spent_minor(world: &World, robin: &Person) -> String {
-    format!("{:?}", cash_flow::months(&world.app, &robin.caller, 12).await.unwrap())
+    format!("{:?}", spending::months(&world.app, &robin.caller, 12).await.unwrap())
 }
 
 async fn streams(world: &World, robin: &Person) -> Vec<String> {

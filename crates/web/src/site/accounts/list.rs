@@ -45,7 +45,7 @@ fn page(person: &Person, accounts: &[Account], worth: &NetWorth, show_all: bool)
     let view = person.view;
     let hidden = accounts.iter().filter(|it| is_hidden_or_closed(it)).count();
     let open = accounts.len() - hidden;
-    let total = Money::new(worth.minor(), worth.currency);
+    let total = worth.minor().map(|it| Money::new(it, worth.currency));
     html! {
         div.heading {
             h1 { "Accounts" }
@@ -56,7 +56,7 @@ fn page(person: &Person, accounts: &[Account], worth: &NetWorth, show_all: bool)
         }
         p {
             (plural(open as i64, "open account", "open accounts")) ", total "
-            a href="/" { strong { (view.money(total)) } } "."
+            a href="/" { strong { (view.money_or_unknown(total)) } } "."
         }
         @for kind in AccountKind::ALL { (section(person, accounts, worth, (*kind, show_all))) }
         @if hidden > 0 {
@@ -88,7 +88,9 @@ fn section(
                 header {
                     h2 { (kind_name(kind)) }
                     @if let Some(part) = part {
-                        strong { (person.view.money(Money::new(part.minor, worth.currency))) }
+                        strong {
+                            (person.view.money_or_unknown(part.minor.map(|it| Money::new(it, worth.currency))))
+                        }
                     }
                 }
                 ul.rows { @for account in shown { (row(person, account)) } }

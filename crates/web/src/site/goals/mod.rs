@@ -45,7 +45,8 @@ fn empty() -> Markup {
 fn card(person: &Person, goal: &Goal) -> Markup {
     let view = person.view;
     let money = |minor| Money::new(minor, goal.currency);
-    let (share, label) = (percent_of(goal), format!("{} progress", goal.name));
+    let share = goal.percent_reached().unwrap_or(0);
+    let label = format!("{} progress", goal.name);
     html! {
         article.card {
             header {
@@ -55,7 +56,7 @@ fn card(person: &Person, goal: &Goal) -> Markup {
                 }
             }
             p {
-                span.big { (view.money(money(goal.current_minor))) }
+                span.big { (view.money_or_unknown(goal.current_minor.map(money))) }
                 " of " (view.money(money(goal.target_minor)))
             }
             progress aria-label=(label) max="100" value=(share) {}
@@ -65,15 +66,12 @@ fn card(person: &Person, goal: &Goal) -> Markup {
     }
 }
 
-/// The progress in whole percent, at most 100, for the progress bar.
-fn percent_of(goal: &Goal) -> i64 {
-    let share = i128::from(goal.current_minor.max(0)) * 100 / i128::from(goal.target_minor.max(1));
-    share.min(100) as i64
-}
-
 /// The amount that is left to save, in one sentence.
 fn pace(view: View, goal: &Goal) -> Markup {
-    let left = goal.target_minor.saturating_sub(goal.current_minor).max(0);
+    let Some(current) = goal.current_minor else {
+        return html! { "The balance of its accounts is not known yet." };
+    };
+    let left = goal.target_minor.saturating_sub(current).max(0);
     if left == 0 {
         return html! { "Goal reached." };
     }

@@ -99,14 +99,14 @@ impl IncomePage {
     }
 }
 
-/// The share of income as a bar; empty if it is negative.
+/// The share of income as a bar; empty if it is negative or there is no income.
 fn bar(share: Share) -> Markup {
-    let filled = share.percent_tenths.clamp(0, 1_000);
+    let filled = share.percent_tenths.unwrap_or(0).clamp(0, 1_000);
     html! { progress max="1000" value=(filled) aria-hidden="true" {} }
 }
 
 fn percent(share: Share) -> String {
-    let tenths = share.percent_tenths;
+    let Some(tenths) = share.percent_tenths else { return String::new() };
     let sign = if tenths < 0 { "-" } else { "" };
     format!("{sign}{}.{}%", tenths.unsigned_abs() / 10, tenths.unsigned_abs() % 10)
 }

@@ -10,8 +10,8 @@ use maud::{Markup, html};
 use service::insights::benefits;
 use service::insights::recurring::{self, StreamList};
 use service::insights::scores::{self, Observation};
+use service::insights::spending::{self, Months};
 use service::ledger::accounts::{self, Account, Filter, Status};
-use service::ledger::cash_flow::{self, Months};
 use service::ledger::goals::{self, Goal};
 use service::ledger::net_worth::{self, NetWorth, Series};
 use service::ledger::spans::Span;
@@ -82,7 +82,7 @@ impl OverviewData {
             },
             benefits::expiring(app, caller, benefits::EXPIRING_DAYS),
             recurring::list(app, caller, every),
-            cash_flow::months(app, caller, MONTHS_USUAL),
+            spending::months(app, caller, MONTHS_USUAL),
             goals::list(app, caller, Some(goals::Status::Active)),
             scores,
         )?;

@@ -19,7 +19,7 @@ pub(super) fn card(person: &Person, data: &OverviewData) -> Markup {
             header {
                 div {
                     h2.label id="worth" { a href="/accounts" { "Net worth" } }
-                    p.big { (view.money(money(worth.minor()))) }
+                    p.big { (view.money_or_unknown(worth.minor().map(money))) }
                     @if let Some(it) = &worth.change { (change(view, money(it.minor), it)) }
                 }
                 (ranges::links("/", data.span))
@@ -74,7 +74,7 @@ fn side(view: View, data: &OverviewData, title: &str, debts: bool) -> Markup {
     let money = |minor| Money::new(minor, worth.currency);
     let total = if debts { worth.debts_minor.saturating_neg() } else { worth.assets_minor };
     let parts: Vec<&Part> = worth.parts.iter().filter(|it| it.kind.is_debt() == debts).collect();
-    let sizes: Vec<i64> = parts.iter().map(|it| it.minor).collect();
+    let sizes: Vec<i64> = parts.iter().map(|it| it.minor.unwrap_or(0)).collect();
     html! {
         section aria-label=(title) {
             header.heading { h3 { (title) } strong { (view.money(money(total))) } }
@@ -88,7 +88,7 @@ fn side(view: View, data: &OverviewData, title: &str, debts: bool) -> Markup {
                                 a href=(anchor(part.kind)) { (kind_name(part.kind)) }
                                 " " span.count { (plural(part.accounts as i64, "account", "accounts")) }
                             }
-                            (view.money(money(part.minor)))
+                            (view.money_or_unknown(part.minor.map(money)))
                         }
                     }
                 }

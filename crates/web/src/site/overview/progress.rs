@@ -3,7 +3,7 @@
 use base::Money;
 use maud::{Markup, html};
 use service::insights::scores::Observation;
-use service::ledger::cash_flow::Month;
+use service::insights::spending::Month;
 use service::ledger::goals::Goal;
 
 use super::OverviewData;
@@ -41,9 +41,9 @@ pub(super) fn month(person: &Person, data: &OverviewData) -> Markup {
                 a.more href="/income" { "Income details" }
             }
             dl.tiles {
-                (tile("Income", "/income", months.this.flow.income_minor, usual.map(|it| it.income_minor)))
-                (tile("Spending", &format!("/transactions{spent_from}"), months.this.flow.spent_minor,
-                    usual.map(|it| it.spent_minor)))
+                (tile("Income", "/income", months.this.totals.income_minor, usual.map(|it| it.income_minor)))
+                (tile("Spending", &format!("/transactions{spent_from}"), months.this.totals.spending_minor,
+                    usual.map(|it| it.spending_minor)))
             }
             (bars(view, data))
         }
@@ -54,7 +54,7 @@ fn bars(view: View, data: &OverviewData) -> Markup {
     let months = &data.months;
     let group = |it: &Month| Group {
         name: it.start.strftime("%b").to_string(),
-        minor: vec![it.flow.income_minor, it.flow.spent_minor],
+        minor: vec![it.totals.income_minor, it.totals.spending_minor],
     };
     let groups: Vec<Group> = months.past.iter().map(group).collect();
     let (title, series) = ("Income and spending by month", &["Income", "Spending"]);
@@ -88,18 +88,16 @@ pub(super) fn goals(person: &Person, data: &OverviewData) -> Markup {
 
 fn goal_row(view: View, goal: &Goal) -> Markup {
     let money = |minor| Money::new(minor, goal.currency);
-    let reached =
-        i128::from(goal.current_minor.max(0)) * 100 / i128::from(goal.target_minor.max(1));
-    let percent = reached.min(100);
+    let percent = goal.percent_reached();
     html! {
         li {
             div.heading {
                 a href={ "/goals/" (goal.id) } { (goal.name) }
-                span { (percent) "%" }
+                @if let Some(percent) = percent { span { (percent) "%" } }
             }
-            progress max="100" value=(percent) aria-label={ (goal.name) " progress" } {}
+            progress max="100" value=(percent.unwrap_or(0)) aria-label={ (goal.name) " progress" } {}
             p.soft {
-                (view.money(money(goal.current_minor))) " of " (view.money(money(goal.target_minor)))
+                (view.money_or_unknown(goal.current_minor.map(money))) " of " (view.money(money(goal.target_minor)))
                 @if let Some(on) = goal.target_on { ", by " (view.day(on)) }
             }
         }

@@ -11,29 +11,24 @@ use db::{Tx, params};
 
 use super::entries::{self, LedgerEntry, window_start};
 use crate::Result;
-use crate::classify::recompute::{Recompute, RecomputeScope};
+use crate::classify::recompute::Recompute;
 use packing::{PackedMonth, unpack};
 
-/// Packs the months in the scope of a recompute again.
+/// Packs the months with changed rows again.
 pub(super) fn repack(tx: &mut Tx<'_>, run: &Recompute) -> Result<()> {
     let first = first_of_month(window_start(run.today));
-    match &run.scope {
-        RecomputeScope::Everything => {
-            tx.execute(DELETE, params![run.user, i64::MIN, i64::MAX])?;
-            pack(tx, run.user, (first, i64::MAX))
-        }
-        RecomputeScope::Around(dirty) => {
-            let days = dirty.iter().map(|it| date_from_days(it.posted_on_days));
-            let months: BTreeSet<i64> =
-                days.map(first_of_month).filter(|it| *it >= first).collect();
-            for month in months {
-                tx.execute(DELETE, params![run.user, month, month])?;
-                let last = days_from_date(date_from_days(month).last_of_month());
-                pack(tx, run.user, (month, last))?;
-            }
-            Ok(())
-        }
+    if run.all_months {
+        tx.execute(DELETE, params![run.user, i64::MIN, i64::MAX])?;
+        return pack(tx, run.user, (first, i64::MAX));
     }
+    let days = run.changed_days.iter().map(|it| date_from_days(*it));
+    let months: BTreeSet<i64> = days.map(first_of_month).filter(|it| *it >= first).collect();
+    for month in months {
+        tx.execute(DELETE, params![run.user, month, month])?;
+        let last = days_from_date(date_from_days(month).last_of_month());
+        pack(tx, run.user, (month, last))?;
+    }
+    Ok(())
 }
 
 fn pack(tx: &mut Tx<'_>, user: UserId, days: (i64, i64)) -> Result<()> {

@@ -6,6 +6,7 @@ use base::category::Category;
 use base::{AccountId, TransactionId};
 use calc::ledger::{EntryFlags, TransferKind};
 
+use crate::insights::byte_reader::ByteReader;
 use crate::insights::household_ledger::entries::LedgerEntry;
 
 /// The entries of one month, in the order in which they were added.
@@ -14,6 +15,7 @@ pub(super) struct PackedMonth {
     /// Category codes and transfer kinds.
     codes: WordTable,
     merchant_keys: WordTable,
+    counterparties: WordTable,
     entries: Vec<u8>,
 }
 
@@ -22,11 +24,12 @@ impl PackedMonth {
         let category = entry.category.map(|it| self.codes.index_of(it.detailed()));
         let transfer = entry.transfer.map(|it| self.codes.index_of(it.as_str()));
         let key = self.merchant_keys.index_of(entry.merchant_key);
+        let counterparty = self.counterparties.index_of(entry.counterparty);
         self.entries.extend_from_slice(entry.id.as_bytes());
         self.entries.extend_from_slice(entry.account.as_bytes());
         self.entries.extend_from_slice(&entry.on_days.to_le_bytes());
         self.entries.extend_from_slice(&entry.amount_minor.to_le_bytes());
-        for index in [category.unwrap_or(NONE), transfer.unwrap_or(NONE), key] {
+        for index in [category.unwrap_or(NONE), transfer.unwrap_or(NONE), key, counterparty] {
             self.entries.extend_from_slice(&index.to_le_bytes());
         }
         self.entries.push(pack_signs(entry.signs));
@@ -36,6 +39,7 @@ impl PackedMonth {
         let mut bytes = Vec::with_capacity(self.entries.len() + 4096);
         self.codes.write(&mut bytes);
         self.merchant_keys.write(&mut bytes);
+        self.counterparties.write(&mut bytes);
         bytes.extend_from_slice(&self.entries);
         bytes
     }
@@ -43,15 +47,17 @@ impl PackedMonth {
 
 /// Visits the entries of a packed month. None if the bytes are cut off or hold an unknown word.
 pub(super) fn unpack(bytes: &[u8], mut visit: impl FnMut(&LedgerEntry<'_>)) -> Option<()> {
-    let mut reader = Reader(bytes);
+    let mut reader = ByteReader(bytes);
     let codes = reader.words()?;
     let codes: Vec<(Option<Category>, Option<TransferKind>)> =
         codes.into_iter().map(|it| (Category::parse(it), TransferKind::parse(it))).collect();
     let keys = reader.words()?;
+    let counterparties = reader.words()?;
     while !reader.0.is_empty() {
         let (id, account) = (reader.take()?, reader.take()?);
         let (on_days, amount_minor) = (reader.take()?, reader.take()?);
-        let (category, transfer, key) = (reader.index()?, reader.index()?, reader.index()?);
+        let (category, transfer) = (reader.index()?, reader.index()?);
+        let (key, counterparty) = (reader.index()?, reader.index()?);
         let [signs] = reader.take()?;
         visit(&LedgerEntry {
             id: TransactionId::from_bytes(id),
@@ -63,6 +69,7 @@ pub(super) fn unpack(bytes: &[u8], mut visit: impl FnMut(&LedgerEntry<'_>)) -> O
                 index => Some(codes.get(index)?.0?),
             },
             merchant_key: keys.get(key)?,
+            counterparty: counterparties.get(counterparty)?,
             transfer: match transfer {
                 NO_INDEX => None,
                 index => Some(codes.get(index)?.1?),
@@ -98,31 +105,6 @@ impl WordTable {
     fn write(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&(self.indexes.len() as u32).to_le_bytes());
         bytes.extend_from_slice(&self.bytes);
-    }
-}
-
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (head, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(*head)
-    }
-
-    fn index(&mut self) -> Option<usize> {
-        self.take().map(|it| u32::from_le_bytes(it) as usize)
-    }
-
-    fn words(&mut self) -> Option<Vec<&'a str>> {
-        let count = self.index()?;
-        let word = |_| {
-            let length = self.index()?;
-            let (word, rest) = self.0.split_at_checked(length)?;
-            self.0 = rest;
-            std::str::from_utf8(word).ok()
-        };
-        (0..count).map(word).collect()
     }
 }
 

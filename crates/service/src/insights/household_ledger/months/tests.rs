@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use super::packing::{PackedMonth, unpack};
 use crate::insights::household_ledger::entries::LedgerEntry;
 
-/// An entry without its merchant key, and the key: entries only borrow theirs.
-fn any_entry() -> impl Strategy<Value = (LedgerEntry<'static>, String)> {
+/// An entry without its texts, and its merchant key and counterparty: entries only borrow theirs.
+fn any_entry() -> impl Strategy<Value = (LedgerEntry<'static>, [String; 2])> {
     let codes = (
         prop::option::of(prop::sample::select(&Category::ALL[..])),
         prop::option::of(prop::sample::select(TransferKind::ALL)),
@@ -21,9 +21,9 @@ fn any_entry() -> impl Strategy<Value = (LedgerEntry<'static>, String)> {
     });
     let ids = (any::<[u8; 16]>(), any::<[u8; 16]>());
     // Few keys, so that some repeat, and arbitrary ones.
-    let key = prop_oneof!["[A-C]{0,1}", ".{0,9}"];
-    (ids, any::<i64>(), any::<i64>(), codes, key, signs).prop_map(
-        |((id, account), on_days, amount_minor, (category, transfer), key, signs)| {
+    let text = || prop_oneof!["[A-C]{0,1}", ".{0,9}"];
+    (ids, any::<i64>(), any::<i64>(), codes, [text(), text()], signs).prop_map(
+        |((id, account), on_days, amount_minor, (category, transfer), texts, signs)| {
             let entry = LedgerEntry {
                 id: TransactionId::from_bytes(id),
                 account: AccountId::from_bytes(account),
@@ -31,21 +31,24 @@ fn any_entry() -> impl Strategy<Value = (LedgerEntry<'static>, String)> {
                 amount_minor,
                 category,
                 merchant_key: "",
+                counterparty: "",
                 transfer,
                 signs,
             };
-            (entry, key)
+            (entry, texts)
         },
     )
 }
 
-fn packed(entries: &[(LedgerEntry<'static>, String)]) -> Vec<u8> {
+fn packed(entries: &[(LedgerEntry<'static>, [String; 2])]) -> Vec<u8> {
     let mut month = PackedMonth::default();
-    entries.iter().for_each(|(entry, key)| month.add(&LedgerEntry { merchant_key: key, ..*entry }));
+    for (entry, [merchant_key, counterparty]) in entries {
+        month.add(&LedgerEntry { merchant_key, counterparty, ..*entry });
+    }
     month.to_bytes()
 }
 
-fn unpacked(bytes: &[u8]) -> (Option<()>, Vec<(LedgerEntry<'static>, String)>) {
+fn unpacked(bytes: &[u8]) -> (Option<()>, Vec<(LedgerEntry<'static>, [String; 2])>) {
     let mut entries = Vec::new();
     let whole = unpack(bytes, |it| {
         let LedgerEntry { id, account, on_days, amount_minor, category, transfer, signs, .. } = *it;
@@ -56,10 +59,11 @@ fn unpacked(bytes: &[u8]) -> (Option<()>, Vec<(LedgerEntry<'static>, String)>) {
             amount_minor,
             category,
             merchant_key: "",
+            counterparty: "",
             transfer,
             signs,
         };
-        entries.push((entry, it.merchant_key.to_owned()));
+        entries.push((entry, [it.merchant_key.to_owned(), it.counterparty.to_owned()]));
     });
     (whole, entries)
 }
@@ -93,14 +97,15 @@ proptest! {
 fn an_unknown_code_is_an_error() {
     let known = packed(&[]);
     let mut bytes = Vec::new();
-    // One code that is neither a category nor a transfer kind, no merchant keys but an empty one, and one entry.
+    // One code that is neither a category nor a transfer kind, one empty merchant key and counterparty, and one entry.
     for part in [&1_u32.to_le_bytes()[..], &3_u32.to_le_bytes(), b"???"] {
         bytes.extend_from_slice(part);
     }
-    bytes.extend_from_slice(&1_u32.to_le_bytes());
-    bytes.extend_from_slice(&0_u32.to_le_bytes());
+    for part in [1_u32, 0, 1, 0] {
+        bytes.extend_from_slice(&part.to_le_bytes());
+    }
     bytes.extend_from_slice(&[0; 16 + 16 + 8 + 8]);
-    for index in [0_u32, u32::MAX, 0] {
+    for index in [0_u32, u32::MAX, 0, 0] {
         bytes.extend_from_slice(&index.to_le_bytes());
     }
     bytes.push(0);

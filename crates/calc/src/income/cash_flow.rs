@@ -1,0 +1,51 @@
+//! The one definition of income, spending and transfer, which every endpoint and page uses.
+
+use base::category::Category;
+
+use super::labels::{InflowLabel, Labels};
+use super::outflow::OutflowPurpose;
+use crate::ledger::{Entry, Ledger, TransferKind};
+
+/// The cash flow that an entry on a depository or card account is. Transfers between own accounts, debt payments towards
+/// a linked account, borrowed money and tax refunds are none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CashFlow {
+    /// An inflow that the income analysis counts as income.
+    Income,
+    /// An outflow, or the refund of one, in the category of the purchase.
+    Spending(Option<Category>),
+    /// An inflow that is neither income, transfer nor refund as far as is known.
+    Unclassified,
+}
+
+impl CashFlow {
+    /// The spending that an outflow for this purpose is.
+    pub(super) fn of_outflow(purpose: OutflowPurpose, entry: &Entry) -> Option<CashFlow> {
+        match purpose {
+            OutflowPurpose::Expense(category) => Some(CashFlow::Spending(category)),
+            OutflowPurpose::Debt(_) => {
+                let is_towards_linked = entry.transfer == Some(TransferKind::LoanPayment);
+                (!is_towards_linked).then_some(CashFlow::Spending(entry.category))
+            }
+            OutflowPurpose::Invested | OutflowPurpose::Own => None,
+        }
+    }
+}
+
+/// The cash flow of each entry, in the order of the ledger.
+pub(super) fn cash_flows(ledger: &Ledger, labels: &Labels) -> Vec<Option<CashFlow>> {
+    let mut flows = vec![None; ledger.entries.len()];
+    for (index, entry) in ledger.seen().filter(|(_, it)| ledger.account(it).is_spent_from()) {
+        flows[index] = match labels.labels[index] {
+            None => CashFlow::of_outflow(OutflowPurpose::of(ledger, entry), entry),
+            Some(InflowLabel::Refund) => {
+                let purchase = labels.purchase(ledger, index);
+                CashFlow::of_outflow(labels.refunded[&index], purchase)
+            }
+            Some(InflowLabel::Unclassified) => Some(CashFlow::Unclassified),
+            Some(label) if label.is_income() => Some(CashFlow::Income),
+            Some(_) => None,
+        };
+    }
+    flows
+}
