@@ -6,6 +6,7 @@ use base::draft::{Source, Statement};
 use base::{Clock, Currency, Timestamp};
 use service::access::users::{self, NewUser};
 use service::ingest::imports;
+use service::insights::spending::{self, GroupBy, Query};
 use service::{App, Caller, insights};
 
 use crate::households::{self, World};
@@ -13,6 +14,7 @@ use crate::open_at;
 
 const ROWS_LATE: usize = 50;
 const ROUNDS: usize = 7;
+const READS: u64 = 51;
 
 pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
     let world = households::large_household(1, rows);
@@ -31,6 +33,22 @@ pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
     for rows in late.chunks(ROWS_LATE) {
         imports::commit(&app, &caller, statement(&world, rows, now)).await?;
         println!("  {ROWS_LATE} new rows: {}", run_and_measure(&app).await?);
+    }
+    measure_spending(&app, &caller, world.as_of).await
+}
+
+/// Measures sums over two years, as the mean of many reads.
+async fn measure_spending(app: &App, caller: &Caller, end: base::Date) -> anyhow::Result<()> {
+    let start = base::date_from_days(base::days_from_date(end) - 729);
+    for group_by in GroupBy::ALL {
+        let (start_on, end_on, group_by) = (Some(start), Some(end), *group_by);
+        let query = Query { start_on, end_on, group_by, limit: 50, ..Query::default() };
+        let before = cpu_micros()?;
+        for _ in 0..READS {
+            spending::get(app, caller, &query).await?;
+        }
+        let micros = (cpu_micros()? - before) / READS;
+        println!("  spending over 24 months by {}: {micros} us of CPU", group_by.as_str());
     }
     Ok(())
 }
