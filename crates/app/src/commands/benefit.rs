@@ -65,7 +65,7 @@ async fn save_mark(app: &App, mark: &cli::Mark) -> Result<()> {
     let user = named_or_only_person(app, mark.whose.user.as_deref()).await?;
     let id =
         BenefitId::parse(&mark.id).with_context(|| format!("{} is not a benefit id", mark.id))?;
-    let said = if mark.clear {
+    let made = if mark.clear {
         BenefitMark::Clear
     } else if mark.activated {
         BenefitMark::Activated
@@ -75,7 +75,7 @@ async fn save_mark(app: &App, mark: &cli::Mark) -> Result<()> {
         let amount = amount.transpose().context("--used")?;
         BenefitMark::Used(amount.map(Money::minor))
     };
-    match benefits::mark(app, &Caller::owner(user.id), id, said).await {
+    match benefits::mark(app, &Caller::owner(user.id), id, made).await {
         Err(service::Error::NotFound(_)) => {
             bail!("{} does not have this benefit; see `evenkeel benefit list`", user.email)
         }

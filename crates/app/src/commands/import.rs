@@ -58,7 +58,7 @@ pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
             Ok(reading) => left_out += reading.rejected.count,
             Err(_) => unread += 1,
         }
-        let said = match (read, args.output.json) {
+        let report = match (read, args.output.json) {
             (Ok(reading), true) => json_line(path, &reading)?,
             (Ok(reading), false) => text(path, &reading),
             (Err(error), true) => {
@@ -67,7 +67,7 @@ pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
             }
             (Err(error), false) => format!("{}: {}\n", path.display(), crate::sentence(&error)),
         };
-        print(&said)?;
+        print(&report)?;
     }
     outcome(unread, left_out, false)
 }
@@ -253,11 +253,11 @@ pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
             }
             Err(error) => {
                 unread += 1;
-                let said = crate::sentence(&error);
-                let json = json!({ "file": file, "error": said });
+                let report = crate::sentence(&error);
+                let json = json!({ "file": file, "error": report });
                 print(&match args.output.json {
                     true => format!("{json}\n"),
-                    false => format!("{file}: {said}\n"),
+                    false => format!("{file}: {report}\n"),
                 })?;
             }
         }

@@ -26,7 +26,7 @@ pub(super) struct Forward {
 pub(super) struct Forwarded {
     pub(super) response: Response<Full<Bytes>>,
     /// The result as printed on the event's line.
-    pub(super) said: String,
+    pub(super) message: String,
 }
 
 impl Forward {
@@ -55,7 +55,7 @@ impl Forward {
         let took = began.elapsed().as_millis();
         match reply {
             Ok(reply) => {
-                let said = format!("{} answered {} in {took} ms", self.url, reply.status);
+                let message = format!("{} answered {} in {took} ms", self.url, reply.status);
                 let wait = reply.header("retry-after").map(str::to_owned);
                 let mut response = Response::new(Full::new(reply.body));
                 let status = StatusCode::from_u16(reply.status);
@@ -63,12 +63,12 @@ impl Forward {
                 if let Some(value) = wait.and_then(|it| HeaderValue::from_str(&it).ok()) {
                     response.headers_mut().insert(RETRY_AFTER, value);
                 }
-                Forwarded { response, said }
+                Forwarded { response, message }
             }
             Err(failure) => {
-                let said = format!("{} gave no answer: {failure}", self.url);
-                let response = respond(StatusCode::BAD_GATEWAY, format!("{said}\n"));
-                Forwarded { response, said }
+                let message = format!("{} gave no answer: {failure}", self.url);
+                let response = respond(StatusCode::BAD_GATEWAY, format!("{message}\n"));
+                Forwarded { response, message }
             }
         }
     }

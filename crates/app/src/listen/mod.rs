@@ -111,8 +111,8 @@ impl Receiver {
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (head, body) = request.into_parts();
         if head.method != Method::POST {
-            let said = "evenkeel listen only accepts webhooks, which are POST requests\n";
-            return respond(StatusCode::METHOD_NOT_ALLOWED, said.to_owned());
+            let message = "evenkeel listen only accepts webhooks, which are POST requests\n";
+            return respond(StatusCode::METHOD_NOT_ALLOWED, message.to_owned());
         }
         let Ok(body) = Limited::new(body, BODY_MAX).collect().await else {
             return respond(
@@ -134,7 +134,7 @@ impl Receiver {
             return respond(StatusCode::NO_CONTENT, String::new());
         };
         let forwarded = forward.send(&head.headers, body).await;
-        let _ = print(&format!("{line}  {}\n", forwarded.said));
+        let _ = print(&format!("{line}  {}\n", forwarded.message));
         forwarded.response
     }
 
@@ -185,8 +185,8 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 
-fn respond(status: StatusCode, said: String) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from(said)));
+fn respond(status: StatusCode, message: String) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(message)));
     *response.status_mut() = status;
     response
 }

@@ -111,7 +111,7 @@ fn facts(data: &Value) -> String {
         Value::String(text) => plain(text),
         other => plain(&other.to_string()),
     };
-    let mut said = String::new();
+    let mut words = String::new();
     for (name, value) in data.iter().take(8) {
         let value = match value {
             Value::Array(all) => {
@@ -121,9 +121,9 @@ fn facts(data: &Value) -> String {
             }
             other => word(other),
         };
-        said.push_str(&format!("  {}={value}", plain(name)));
+        words.push_str(&format!("  {}={value}", plain(name)));
     }
-    said
+    words
 }
 
 /// Text on one line, without control characters.

@@ -102,7 +102,7 @@ fn apply_step(kind: StepKind, inputs: &Inputs) -> (Inputs, Option<i64>) {
 
 impl Reason {
     /// The quantity in words for the person.
-    pub fn said(&self) -> String {
+    pub fn text(&self) -> String {
         let tenths = |value: i128| {
             let rounded = (value * 10 + ONE / 2).div_euclid(ONE);
             let sign = if rounded < 0 { "-" } else { "" };

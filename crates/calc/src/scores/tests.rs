@@ -82,7 +82,7 @@ fn example_a_in_full() {
             ("surplus_months", 7500),
         ]
     );
-    let texts: Vec<String> = scores.components.iter().map(Reason::said).collect();
+    let texts: Vec<String> = scores.components.iter().map(Reason::text).collect();
     assert_eq!(
         texts,
         [
@@ -184,7 +184,7 @@ fn weights_add_up_to_one_and_lost_points_to_the_missing_ones() {
 fn without_income_nothing_is_left_and_obligations_count_in_full() {
     let scores = score(&Inputs { income_minor: 0, ..steady() });
     assert_eq!(scores.capacity, Score(0));
-    assert_eq!(reason(&scores, Component::Margin).said(), "no income");
+    assert_eq!(reason(&scores, Component::Margin).text(), "no income");
     let free = Inputs { income_minor: 0, debt_minor: 0, rent_minor: 0, ..steady() };
     assert_eq!(score(&free).capacity.hundredths(), 4000);
 }

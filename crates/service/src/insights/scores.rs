@@ -45,7 +45,8 @@ pub struct Reason {
     pub component: String,
     pub part: String,
     /// The quantity in words, for example "3.2 months of expenses".
-    pub said: String,
+    #[serde(rename = "said")]
+    pub text: String,
     pub points_hundredths: i64,
     /// Points that the overall score loses by it.
     pub lost_hundredths: i64,
@@ -159,7 +160,7 @@ fn explain(scores: &Scores, coverage: &Coverage, currency: base::Currency) -> Ex
     let reasons = scores.components.iter().map(|it| Reason {
         component: it.component.as_str().to_owned(),
         part: it.component.part().as_str().to_owned(),
-        said: it.said(),
+        text: it.text(),
         points_hundredths: it.points.hundredths(),
         lost_hundredths: it.lost.hundredths(),
     });

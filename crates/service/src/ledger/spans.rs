@@ -34,18 +34,14 @@ impl Span {
 
 base::words!(
     /// How far the points of a history lie apart.
+    #[derive(Default)]
     Interval {
         Daily => "daily",
         Weekly => "weekly",
+        #[default]
         Monthly => "monthly",
     }
 );
-
-impl Default for Interval {
-    fn default() -> Interval {
-        Interval::Monthly
-    }
-}
 
 impl Interval {
     /// The longest history in days.

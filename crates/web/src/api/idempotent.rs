@@ -15,12 +15,13 @@ pub async fn change(
     call: &Call,
     work: impl FnOnce(&mut service::Tx<'_>) -> Result<Answer> + Send + 'static,
 ) -> Result<Answer> {
-    let work = move |tx: &mut service::Tx<'_>, ()| Ok(Told { first: work(tx)?, again: None });
+    let work =
+        move |tx: &mut service::Tx<'_>, ()| Ok(ChangeAnswers { first: work(tx)?, again: None });
     change_prepared(call, std::future::ready(Ok(())), work).await
 }
 
 /// The response of a change, and the response to a repeated request if it differs: a secret is sent only once.
-pub(super) struct Told {
+pub(super) struct ChangeAnswers {
     pub(super) first: Answer,
     pub(super) again: Option<Answer>,
 }
@@ -29,7 +30,7 @@ pub(super) struct Told {
 pub(super) async fn change_prepared<T: Send + 'static>(
     call: &Call,
     prepare: impl Future<Output = Result<T>>,
-    work: impl FnOnce(&mut service::Tx<'_>, T) -> Result<Told> + Send + 'static,
+    work: impl FnOnce(&mut service::Tx<'_>, T) -> Result<ChangeAnswers> + Send + 'static,
 ) -> Result<Answer> {
     let Some(key) = key(call)? else {
         let prepared = prepare.await?;
@@ -39,7 +40,7 @@ pub(super) async fn change_prepared<T: Send + 'static>(
     let request = Request { key, fingerprint: fingerprint(call), scope };
     let refuse = |error: &Error| domain_refusal(error, &call.public_url);
     let work = move |tx: &mut service::Tx<'_>, prepared: T| {
-        let Told { first, again } = work(tx, prepared)?;
+        let ChangeAnswers { first, again } = work(tx, prepared)?;
         Ok(idempotency::ChangeResponse { first: kept(&first), replay: again.as_ref().map(kept) })
     };
     let IdempotentOutcome { response, replayed } =

@@ -176,7 +176,7 @@ pub(crate) fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Value {
 
 /// The error body for a code.
 pub(crate) fn error(code: Code, public_url: &str) -> Value {
-    let (message, param) = said(code);
+    let (message, param) = example_message(code);
     let mut error = json!({
         "type": format!("{public_url}/docs/errors/{}", code.slug()),
         "code": code.as_str(),
@@ -195,7 +195,7 @@ pub(crate) fn error(code: Code, public_url: &str) -> Value {
 }
 
 /// An example message of a code, and the parameter it names.
-fn said(code: Code) -> (&'static str, Option<&'static str>) {
+fn example_message(code: Code) -> (&'static str, Option<&'static str>) {
     match code {
         Code::ValidationError => ("limit must be a whole number from 1 to 100", Some("limit")),
         Code::Unauthenticated => ("send a token as Authorization: Bearer <token>", None),

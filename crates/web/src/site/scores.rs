@@ -98,7 +98,7 @@ fn row(reason: &Reason, largest_drag: Option<&str>) -> Markup {
                 @if largest_drag == Some(reason.component.as_str()) {
                     " " span.badge.warn { "Biggest drag" }
                 }
-                span.soft { (reason.said) }
+                span.soft { (reason.text) }
             }
             span.amount { (reason.points_hundredths / 100) " out of 100" }
         }

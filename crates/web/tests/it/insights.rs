@@ -156,11 +156,11 @@ async fn benefits_have_every_member_and_days_are_bounded() {
         remaining_amount expires_on days_until_expiry status activation_required activated observable
         updated_at";
     assert_eq!(members(&card["benefits"][0]), sorted(expected));
-    let expiring = client.get("/v1/benefits/expiring?days=22").await.data();
+    let expiring = client.get("/v1/benefits/expiring?days=21").await.data();
     assert_eq!(members(&expiring), ["benefits", "count", "remaining_amount", "window"]);
     assert_eq!(
         expiring["window"],
-        json!({ "start": "2026-03-10", "end": "2026-03-31", "days": 22 })
+        json!({ "start": "2026-03-10", "end": "2026-03-31", "days": 21 })
     );
     assert_eq!(expiring["count"], json!(expiring["benefits"].as_array().unwrap().len()));
     for days in ["0", "366", "x"] {
@@ -176,13 +176,13 @@ async fn the_summary_has_every_member() {
     let summary = client.get("/v1/me/summary").await.data();
     let expected =
         "as_of currency net_worth total_assets total_liabilities net_worth_change breakdown
-        accounts cash_flow investments goals recurring scores pending_actions";
+        accounts cash_flow excluded investments goals recurring scores pending_actions";
     assert_eq!(members(&summary), sorted(expected));
     assert_eq!(summary["net_worth"].to_string(), "8880.0");
     assert_eq!(members(&summary["net_worth_change"]), ["amount", "percent", "since"]);
     let expected = "open closed hidden needs_attention oldest_as_of";
     assert_eq!(members(&summary["accounts"]), sorted(expected));
-    let expected = "window income expenses net savings_rate_percent";
+    let expected = "window income expenses unclassified net savings_rate_percent";
     assert_eq!(members(&summary["cash_flow"]), sorted(expected));
     let expected =
         "current_value day_change day_change_percent total_gain_loss total_gain_loss_percent";

@@ -20,7 +20,8 @@ pub(super) fn recompute(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<()> 
     let Some(Work { scope, asked, all_months, changed_days }) = find_work(tx, app, user)? else {
         return Ok(());
     };
-    let mut run = Recompute { all_months, changed_days, ..Recompute::new(tx, app, user, scope)? };
+    let mut run = Recompute::new(tx, app, user, scope)?;
+    (run.all_months, run.changed_days) = (all_months, changed_days);
     reclassify(tx, &mut run)?;
     recurring::recompute(tx, &mut run)?;
     let household = household_ledger::from_packed_months(tx, &run)?;

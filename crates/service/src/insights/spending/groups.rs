@@ -10,19 +10,15 @@ use crate::insights::cash_flow::{IndexedFlow, UnpackedMonth};
 
 base::words!(
     /// What spending is grouped by.
+    #[derive(Default)]
     GroupBy {
+        #[default]
         Category => "category",
         Merchant => "merchant",
         Account => "account",
         Month => "month",
     }
 );
-
-impl Default for GroupBy {
-    fn default() -> GroupBy {
-        GroupBy::Category
-    }
-}
 
 /// The key of spending without a category, and of spending without a known merchant.
 const UNCATEGORIZED: &str = "UNCATEGORIZED";

@@ -7,7 +7,7 @@ use wire::json::Moment;
 use wire::v1::{Delivery, DeliveryTest, EventType, Pagination, PortalLink, Scope};
 
 use super::super::bodies::{Body, Holds, Member};
-use super::super::idempotent::{Told, change_prepared};
+use super::super::idempotent::{ChangeAnswers, change_prepared};
 use super::super::parameters::{CURSOR, LIMIT, one_of};
 use super::super::{Answer, Call, Endpoint, Paging, Parameter, Shape, Takes, Verb};
 use super::{ID, TAG, id};
@@ -52,7 +52,7 @@ async fn test(call: Call) -> Result<Answer> {
             delivered: it.delivered,
             delivery: (&it.attempt).into(),
         })?;
-        Ok(Told { first, again: None })
+        Ok(ChangeAnswers { first, again: None })
     };
     change_prepared(&call, prepare, work).await
 }

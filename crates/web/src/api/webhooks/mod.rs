@@ -12,7 +12,7 @@ use wire::json::Moment;
 use wire::v1::{self, Deleted, EndpointWithSecret, Endpoints, EventType, RotatedSecret, Scope};
 
 use super::bodies::{Body, Holds, Member};
-use super::idempotent::{Told, change_prepared};
+use super::idempotent::{ChangeAnswers, change_prepared};
 use super::{Answer, Call, Endpoint, Members, Parameter, Shape, Takes, Verb, change};
 
 const TAG: &str = "Webhooks";
@@ -98,7 +98,7 @@ async fn create(call: Call) -> Result<Answer> {
         let respond = |secret: Option<String>| {
             Answer::data(&EndpointWithSecret { endpoint: (&endpoint).into(), secret })
         };
-        Ok(Told { first: respond(Some(secret))?, again: Some(respond(None)?) })
+        Ok(ChangeAnswers { first: respond(Some(secret))?, again: Some(respond(None)?) })
     };
     change_prepared(&call, prepare, work).await
 }
@@ -191,7 +191,7 @@ async fn update(call: Call) -> Result<Answer> {
     };
     let work = move |tx: &mut Tx<'_>, ()| {
         let first = shown(&webhooks::update(&app, tx, &caller, id, &change)?)?;
-        Ok(Told { first, again: None })
+        Ok(ChangeAnswers { first, again: None })
     };
     change_prepared(&call, prepare, work).await
 }
@@ -245,7 +245,7 @@ async fn rotate(call: Call) -> Result<Answer> {
         let respond = |secret: Option<String>| {
             Answer::data(&RotatedSecret { secret, previous_secret_expires_at: Moment(until) })
         };
-        Ok(Told { first: respond(Some(secret))?, again: Some(respond(None)?) })
+        Ok(ChangeAnswers { first: respond(Some(secret))?, again: Some(respond(None)?) })
     };
     change_prepared(&call, std::future::ready(Ok(())), work).await
 }

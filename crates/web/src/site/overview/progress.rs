@@ -136,7 +136,7 @@ fn numbers(observed: &Observation) -> Markup {
             }
         }
         @if let Some(drag) = drag {
-            p.soft { "Biggest drag: " (drag.said) "." }
+            p.soft { "Biggest drag: " (drag.text) "." }
         } @else {
             p.soft { "Nothing is holding your score back." }
         }
