@@ -94,9 +94,12 @@ fn string(format: KnownFormat, example: &str) -> ObjectBuilder {
 }
 
 plain_schema! {
-    Number "Number" => ObjectBuilder::new().schema_type(schema::SchemaType::new(Type::Number));
-    Moment "Moment" => string(KnownFormat::DateTime, "2026-04-10T08:30:00.000Z");
-    Day "Day" => string(KnownFormat::Date, "2026-04-10");
+    Number "Decimal" => ObjectBuilder::new()
+        .schema_type(schema::SchemaType::new(Type::Number))
+        .format(Some(SchemaFormat::Custom("decimal".to_owned())))
+        .description(Some("An exact decimal number with at most nine decimals. Read it as a decimal, not as a float."));
+    Moment "DateTime" => string(KnownFormat::DateTime, "2026-04-10T08:30:00.000Z");
+    Day "CalendarDate" => string(KnownFormat::Date, "2026-04-10");
 }
 
 /// Appends a JSON string. Bank text rarely needs escaping, so eight bytes are checked at once.

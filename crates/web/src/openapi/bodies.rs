@@ -86,7 +86,7 @@ fn held(holds: Holds) -> Value {
         Holds::Ids(prefix) => {
             json!({ "type": "array", "items": id(prefix), "minItems": 1, "maxItems": 100 })
         }
-        Holds::Json => json!({ "type": "object" }),
+        Holds::Json => json!({ "type": "object", "additionalProperties": true }),
         Holds::ByWord(variants) => {
             json!({ "anyOf": variants.iter().map(variant).collect::<Vec<_>>() })
         }

@@ -1,11 +1,14 @@
 //! The OpenAPI document, generated from the list of endpoints and the types in `wire`.
 
 mod bodies;
+mod events;
 pub(crate) mod examples;
+mod operation_ids;
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use service::access::oauth::grantable_scopes;
 use utoipa::PartialSchema as _;
 use utoipa::ToSchema as _;
 use utoipa::openapi::RefOr;
@@ -25,6 +28,8 @@ pub fn document(public_url: &str) -> String {
     let schemas = schemas();
     let mut all_schemas = schemas.clone();
     all_schemas.extend(bodies::schemas());
+    all_schemas.extend(ENDPOINTS.iter().map(|it| (envelope_name(it), envelope(it))));
+    let paths = json!(paths(&schemas, public_url));
     let document = json!({
         "openapi": "3.1.0",
         "info": {
@@ -32,15 +37,17 @@ pub fn document(public_url: &str) -> String {
             "version": env!("CARGO_PKG_VERSION"),
             "summary": "The API over a person's own finances",
             "description": INTRODUCTION,
+            "contact": { "name": "Evenkeel", "url": format!("{public_url}/docs") },
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
         "servers": [{ "url": format!("{public_url}/v1") }],
-        "security": [{ "api_key": [] }],
+        "security": [{ "api_key": [] }, { "oauth2": [] }],
         "tags": tags(),
-        "paths": paths(&schemas, public_url),
+        "paths": paths,
+        "webhooks": events::webhooks(),
         "components": {
             "schemas": all_schemas,
-            "responses": error_responses(public_url),
+            "responses": error_responses(public_url, &paths),
             "headers": headers(),
             "parameters": { "Evenkeel-Version": version_parameter() },
             "securitySchemes": {
@@ -50,6 +57,16 @@ pub fn document(public_url: &str) -> String {
                     "description": "An API key, `ek_` and 38 letters and digits, sent as \
                                     `Authorization: Bearer ek_...`. Each key has scopes; each operation names the \
                                     ones it needs in `x-required-scopes`.",
+                },
+                "oauth2": {
+                    "type": "oauth2",
+                    "description": "Authorization code with PKCE (S256). Webhooks need an API key.",
+                    "flows": { "authorizationCode": {
+                        "authorizationUrl": format!("{public_url}/oauth/authorize"),
+                        "tokenUrl": format!("{public_url}/oauth/token"),
+                        "refreshUrl": format!("{public_url}/oauth/token"),
+                        "scopes": oauth_scopes(),
+                    } },
                 },
             },
         },
@@ -68,7 +85,24 @@ const INTRODUCTION: &str = "Programs and assistants can read and propose; only t
 fn tags() -> Vec<Value> {
     let mut names: Vec<&str> = ENDPOINTS.iter().map(|it| it.tag).collect();
     names.dedup();
-    names.into_iter().map(|name| json!({ "name": name })).collect()
+    let tag = |name: &str| json!({ "name": name, "description": tag_description(name) });
+    names.into_iter().map(tag).collect()
+}
+
+fn tag_description(name: &str) -> &'static str {
+    match name {
+        "Profile" => "The person, and the main figures of every area.",
+        "Accounts" => "Linked and manual accounts, their balances, and net worth.",
+        "Transactions" => "Transactions, and a feed of their changes.",
+        "Spending" => "Spending by category, merchant, account or month.",
+        "Investments" => "Holdings with their prices and gains.",
+        "Goals" => "Amounts that the person saves or pays off.",
+        "Insights" => "Recurring payments, income, scores and card benefits.",
+        "Paper trading" => "Virtual accounts and trades, which the person approves.",
+        "Actions" => "Proposals that only the person decides.",
+        "Webhooks" => "Endpoints that receive events, and their deliveries.",
+        _ => "",
+    }
 }
 
 fn paths(schemas: &Schemas, public_url: &str) -> BTreeMap<&'static str, BTreeMap<String, Value>> {
@@ -103,7 +137,7 @@ fn operation(endpoint: &Endpoint, schemas: &Schemas, public_url: &str) -> Value 
         responses.insert(status.to_string(), refusals(&codes, public_url));
     }
     let mut operation = json!({
-        "operationId": operation_id(endpoint),
+        "operationId": operation_ids::operation_id(endpoint),
         "tags": [endpoint.tag],
         "summary": endpoint.summary,
         "description": endpoint.description,
@@ -111,28 +145,27 @@ fn operation(endpoint: &Endpoint, schemas: &Schemas, public_url: &str) -> Value 
         "parameters": parameters,
         "responses": responses,
     });
+    operation["security"] = security(endpoint);
+    if endpoint.answer.paging != Paging::None {
+        operation["x-pagination"] = json!("cursor");
+    }
     if let Some(body) = &endpoint.body {
         operation["requestBody"] = bodies::request(body);
     }
     operation
 }
 
-/// `GET /accounts/{id}/balances` becomes `getAccountsBalances`, and `GET /actions/{id}` `getActionsById`.
-fn operation_id(endpoint: &Endpoint) -> String {
-    let mut id = endpoint.method.as_str().to_ascii_lowercase();
-    let mut push = |word: &str| {
-        id.push_str(&word[..1].to_ascii_uppercase());
-        id.push_str(&word[1..]);
-    };
-    let words = endpoint.path.split(['/', '-']).filter(|it| !it.is_empty() && !it.starts_with('{'));
-    words.for_each(&mut push);
-    let last =
-        endpoint.path.rsplit('/').next().and_then(|it| it.strip_prefix('{')?.strip_suffix('}'));
-    if let Some(last) = last {
-        push("by");
-        last.split('_').for_each(push);
+/// The credentials that an endpoint accepts: an API key, or a token with its scopes.
+fn security(endpoint: &Endpoint) -> Value {
+    let scopes: Vec<&str> = endpoint.scopes.iter().map(|it| it.as_str()).collect();
+    if endpoint.scopes.contains(&Scope::WebhooksManage) {
+        return json!([{ "api_key": [] }]);
     }
-    id
+    json!([{ "api_key": [] }, { "oauth2": scopes }])
+}
+
+fn oauth_scopes() -> BTreeMap<&'static str, &'static str> {
+    grantable_scopes().iter().map(|it| (it.as_str(), it.describe())).collect()
 }
 
 /// The response of a status: a reference if it has one error code, otherwise an example of each code.
@@ -147,7 +180,7 @@ fn refusals(codes: &[Code], public_url: &str) -> Value {
         (code.as_str(), value)
     };
     let examples: BTreeMap<&str, Value> = codes.iter().map(example).collect();
-    let schema = json!({ "$ref": "#/components/schemas/Error" });
+    let schema = json!({ "$ref": "#/components/schemas/ApiError" });
     json!({
         "description": meanings.join(" Or: "),
         "headers": { "X-Request-Id": { "$ref": "#/components/headers/X-Request-Id" } },
@@ -239,7 +272,18 @@ pub(crate) fn primary_categories() -> Vec<&'static str> {
     words
 }
 
-fn success(endpoint: &Endpoint, schemas: &Schemas) -> Value {
+/// The name of an endpoint's response, such as `TransactionPage`.
+fn envelope_name(endpoint: &Endpoint) -> String {
+    let name = endpoint.answer.name;
+    match endpoint.answer.paging {
+        Paging::None => format!("{name}Response"),
+        Paging::Within | Paging::WithinObject => format!("{name}Page"),
+        Paging::Beside => format!("{name}History"),
+    }
+}
+
+/// A response with its `data`, `meta` and paging members.
+fn envelope(endpoint: &Endpoint) -> Value {
     let shape = json!({ "$ref": format!("#/components/schemas/{}", endpoint.answer.name) });
     let meta = json!({ "$ref": "#/components/schemas/Meta" });
     let mut properties = json!({ "meta": meta });
@@ -264,7 +308,11 @@ fn success(endpoint: &Endpoint, schemas: &Schemas) -> Value {
             }
         }
     }
-    let schema = json!({ "type": "object", "required": required, "properties": properties });
+    json!({ "type": "object", "required": required, "properties": properties })
+}
+
+fn success(endpoint: &Endpoint, schemas: &Schemas) -> Value {
+    let schema = json!({ "$ref": format!("#/components/schemas/{}", envelope_name(endpoint)) });
     let own = if endpoint.method == Verb::Get { "ETag" } else { "Idempotent-Replayed" };
     let named = [own, "Evenkeel-Version", "X-Request-Id", "RateLimit", "RateLimit-Policy"];
     let headers: BTreeMap<&str, Value> = named
@@ -299,7 +347,7 @@ pub(crate) fn schemas() -> Schemas {
     let mut all: Vec<(String, RefOr<Schema>)> = vec![
         ("Meta".to_owned(), Meta::schema()),
         ("Pagination".to_owned(), Pagination::schema()),
-        ("Error".to_owned(), ErrorBody::schema()),
+        ("ApiError".to_owned(), ErrorBody::schema()),
     ];
     ErrorBody::schemas(&mut all);
     for endpoint in ENDPOINTS {
@@ -310,6 +358,7 @@ pub(crate) fn schemas() -> Schemas {
     join_parts(&mut schemas);
     for (name, schema) in &mut schemas {
         require_all(name, schema);
+        open_free_form(schema);
     }
     examples::add_numbers(&mut schemas);
     examples::add_filled(&mut schemas);
@@ -345,6 +394,19 @@ fn join_parts(schemas: &mut Schemas) {
     }
 }
 
+/// Says of members whose content we do not know that they hold any members.
+fn open_free_form(schema: &mut Value) {
+    let members = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for member in members.into_iter().flat_map(|it| it.values_mut()) {
+        let is_object = member["type"] == "object"
+            || member["type"].as_array().is_some_and(|it| it.contains(&json!("object")));
+        let is_known = ["properties", "additionalProperties", "propertyNames"];
+        if is_object && is_known.iter().all(|it| member.get(it).is_none()) {
+            member["additionalProperties"] = json!(true);
+        }
+    }
+}
+
 /// Marks nullable members as required: the API sends null, never omits them, while utoipa treats them as optional.
 fn require_all(name: &str, schema: &mut Value) {
     let Some(members) = schema["properties"].as_object() else { return };
@@ -365,17 +427,21 @@ pub(crate) fn is_nullable(schema: &Value) -> bool {
         .any(|choices| choices.iter().any(null))
 }
 
-fn error_responses(public_url: &str) -> BTreeMap<&'static str, Value> {
+/// The error responses that an operation references.
+fn error_responses(public_url: &str, paths: &Value) -> BTreeMap<&'static str, Value> {
+    let written = paths.to_string();
+    let is_used =
+        |code: &&Code| written.contains(&format!("\"#/components/responses/{}\"", code.as_str()));
     let response = |code: &Code| {
         let example = examples::error(*code, public_url);
-        let schema = json!({ "$ref": "#/components/schemas/Error" });
+        let schema = json!({ "$ref": "#/components/schemas/ApiError" });
         json!({
             "description": code.meaning(),
             "headers": { "X-Request-Id": { "$ref": "#/components/headers/X-Request-Id" } },
             "content": { "application/json": { "schema": schema, "example": example } },
         })
     };
-    Code::ALL.iter().map(|code| (code.as_str(), response(code))).collect()
+    Code::ALL.iter().filter(is_used).map(|code| (code.as_str(), response(code))).collect()
 }
 
 fn version_parameter() -> Value {

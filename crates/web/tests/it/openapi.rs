@@ -203,7 +203,7 @@ async fn real_responses_match_the_document() {
         assert_documented(&document, endpoint, &answer);
     }
     let refused = client.get("/v1/transactions?limit=0").await.json();
-    let schema = json!({ "$ref": "#/components/schemas/Error" });
+    let schema = json!({ "$ref": "#/components/schemas/ApiError" });
     assert_eq!(violations(&document, &schema, &refused, ""), Vec::<String>::new());
 }
 

@@ -188,6 +188,7 @@ pub struct ActionDetails {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = ProposedChange)]
 pub struct Change {
     #[schema(example = "10 Apr 2026, Corner Cafe")]
     pub label: String,

@@ -62,6 +62,7 @@ pub struct Stream {
     #[schema(example = json!(14))]
     pub occurrence_count: i64,
     /// Newest first, at most 24.
+    #[schema(example = json!(["txn_01kny3v1m8f2x9q4t7r5c6b8de"]))]
     pub transaction_ids: Vec<String>,
     /// Oldest first.
     pub price_changes: Vec<PriceChange>,

@@ -130,6 +130,7 @@ pub struct PortalLink {
 
 /// One attempt to deliver an event.
 #[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = WebhookDelivery)]
 pub struct Delivery {
     #[schema(example = "att_01kny3v1m8f2x9q4t7r5c6b8de")]
     pub id: String,

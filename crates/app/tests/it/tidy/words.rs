@@ -56,6 +56,32 @@ fn is_sql(text: &str) -> bool {
     }
 }
 
+/// Names that were metaphors, and the words that replaced them.
+const OLD_NAMES: &[(&str, &str)] = &[
+    ("Seats", "DeliveryLimiter"),
+    ("SendWay", "SendPermit"),
+    ("Letter", "DeliveryDetail"),
+    ("Story", "EventDetail"),
+    ("Told", "a noun of the domain"),
+    ("Desk", "Classifier, or a fixture"),
+    ("Settling", "SyncResult"),
+    ("Remark", "Notice"),
+    ("Doubt", "OpenQuestion"),
+    ("Door", "HttpClient"),
+    ("bell", "changes"),
+    ("keeper", "admin"),
+    ("giver", "provenance"),
+    ("say_later", "pipeline"),
+    ("open_or_complain", "decrypt_or_log"),
+];
+
+#[test]
+fn old_names_do_not_come_back() {
+    let is_old = |line: &str| words(line).any(|it| OLD_NAMES.iter().any(|(old, _)| *old == it));
+    let found = breaches(|path| !path.contains("/tidy/"), is_old);
+    assert_no_breaches("Use the word the field uses; OLD_NAMES has one for each.", &found);
+}
+
 #[test]
 fn service_and_webhooks_do_not_use_http_types() {
     let folders = ["crates/service/src/", "crates/webhooks/src/"];

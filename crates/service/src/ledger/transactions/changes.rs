@@ -131,7 +131,8 @@ impl Position {
     /// The position of a client that has all changes: what is created from here on is added for it, and every removal
     /// matters to it. All stamps up to `quiet_until` are committed, and the rows that were left out stay behind it.
     fn complete(self) -> Position {
-        let (stamp, id) = match self.stamp < self.quiet_until {
+        // Rows with the stamp `quiet_until` itself were left out too.
+        let (stamp, id) = match self.stamp <= self.quiet_until {
             true => (self.quiet_until, TransactionId::from_bytes([0xff; 16])),
             false => (self.stamp, self.id),
         };

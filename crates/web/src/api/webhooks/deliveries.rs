@@ -103,7 +103,7 @@ pub(crate) const LIST: Endpoint = Endpoint {
     ],
     path_parameters: &[],
     body: None,
-    answer: Shape { paging: Paging::Within, ..Shape::of::<Delivery>("Delivery") },
+    answer: Shape { paging: Paging::Within, ..Shape::of::<Delivery>("WebhookDelivery") },
     handle: |call| Box::pin(list(call)),
 };
 
