@@ -89,6 +89,11 @@ const BOUNDED: &[(&str, &str)] = &[
         "service/src/insights/household_ledger/entries.rs::ENTRIES",
         "transactions between two dates, visited one by one",
     ),
+    ("service/src/insights/cash_flow/mod.rs::DIGESTS", "one row for each month"),
+    (
+        "service/src/insights/cash_flow/mod.rs::MONTHS",
+        "one row for each month of at most 3,660 days",
+    ),
     (
         "service/src/insights/household_ledger/months/mod.rs::MONTHS",
         "one row for each month of the ledger",
@@ -117,7 +122,6 @@ const BOUNDED: &[(&str, &str)] = &[
     ("service/src/insights/transaction_detail.rs::sql", "built with CANDIDATES_MAX or PAIRS_MAX"),
     ("service/src/ledger/accounts.rs::ALL", "one person's accounts"),
     ("service/src/ledger/balances.rs::NETS_SINCE", "one row for each day, at most DAYS_MAX"),
-    ("service/src/ledger/cash_flow.rs::FLOWS", "one row for each account and category"),
     ("service/src/ledger/goals.rs::LIST", "one person's goals"),
     ("service/src/ledger/goals.rs::LINKED", "the accounts of one goal"),
     ("service/src/ledger/goals.rs::LINKS", "the accounts of one person's goals"),

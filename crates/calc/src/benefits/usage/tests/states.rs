@@ -175,11 +175,12 @@ fn expiring_benefits_are_sorted_by_day_then_by_amount() {
         };
         soon.iter().map(describe).collect::<Vec<_>>().join(", ")
     };
-    assert_eq!(shown(15), "");
-    assert_eq!(shown(16), "dining 16, uber-cash 16, dunkin 16");
-    assert_eq!(shown(47), "dining 16, uber-cash 16, dunkin 16, resy 47");
+    assert_eq!(shown(14), "");
+    assert_eq!(shown(15), "dining 15, uber-cash 15, dunkin 15");
+    assert_eq!(shown(46), "dining 15, uber-cash 15, dunkin 15, resy 46");
     let last_day = scenario.usage("2026-11-30");
-    assert_eq!(expiring(&last_day.current, 1, on("2026-11-30")).len(), 3);
+    // On its last day a benefit has 0 days left.
+    assert_eq!(expiring(&last_day.current, 0, on("2026-11-30")).len(), 3);
     // A benefit without a value, or used up, is not counted as lost.
     let aspire = super::scenario("amex-hilton-aspire").mark("clear", "2026-02-01", Used(None));
     let usage = aspire.usage("2026-11-15");
