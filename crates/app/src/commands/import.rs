@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use service::ingest::imports::files::{
     self, AccountChoice, AccountPreview, BYTES_MAX, ChargeSign, Choices,
 };
-use service::ingest::imports::files::{CommitOutcome, Rejections};
+use service::ingest::imports::files::{CommitOutcome, Notes, Rejections};
 use service::ingest::imports::files::{
     DateOrder, Destination, DestinationChoice, FileContents, FileError, FileQuestion, ParseOptions,
     Preview,
@@ -101,6 +101,7 @@ struct FileJson<'a> {
     accounts: Vec<AccountJson<'a>>,
     rejected: Vec<serde_json::Value>,
     rejected_count: usize,
+    notes: Vec<serde_json::Value>,
     doubts: Vec<serde_json::Value>,
 }
 
@@ -112,6 +113,7 @@ fn json_line(path: &Path, reading: &FileContents) -> Result<String> {
         accounts: accounts.collect::<Result<_>>()?,
         rejected: rejected_json(&reading.rejected),
         rejected_count: reading.rejected.count,
+        notes: reading.notes.all.iter().map(note_json).collect(),
         doubts: reading.questions.iter().map(doubt_json).collect(),
     };
     Ok(format!("{}\n", serde_json::to_string(&line)?))
@@ -170,6 +172,10 @@ fn rejected_json(rejected: &Rejections) -> Vec<serde_json::Value> {
     rejected.rows.iter().map(one).collect()
 }
 
+fn note_json(note: &files::Note) -> serde_json::Value {
+    json!({ "line": note.line, "text": note.text })
+}
+
 fn doubt_json(doubt: &FileQuestion) -> serde_json::Value {
     match doubt {
         FileQuestion::Dates { read_as } => json!({ "about": "dates", "read_as": read_as.as_str() }),
@@ -203,7 +209,22 @@ fn text(path: &Path, reading: &FileContents) -> String {
         }
         text.push('\n');
     }
-    text + &skipped_lines(&reading.rejected, &reading.questions)
+    text + &noted_lines(&reading.notes) + &skipped_lines(&reading.rejected, &reading.questions)
+}
+
+fn noted_lines(notes: &Notes) -> String {
+    let mut text = String::new();
+    for note in notes.all.iter().take(REJECTED_SHOWN) {
+        text += &match note.line {
+            Some(line) => format!("  note on line {line}: {}\n", note.text),
+            None => format!("  note: {}\n", note.text),
+        };
+    }
+    let more = notes.count - notes.all.len().min(REJECTED_SHOWN);
+    if more > 0 {
+        text += &format!("  and {}\n", counted(more, "more note"));
+    }
+    text
 }
 
 fn skipped_lines(rejected: &Rejections, doubts: &[FileQuestion]) -> String {

@@ -13,6 +13,7 @@ mod mt940;
 mod ofx;
 mod plain_amount;
 mod qif;
+mod source_category;
 mod table_amount;
 #[cfg(test)]
 mod tests;
@@ -168,6 +169,8 @@ pub struct FileContents {
     pub format: Format,
     pub accounts: Vec<FileAccount>,
     pub rejected: Rejections,
+    /// What the person should know before committing, although every row was kept.
+    pub notes: Notes,
     pub questions: Vec<FileQuestion>,
 }
 
@@ -216,6 +219,34 @@ impl Rejections {
             let mut reason = reason.into();
             reason.truncate(head(&reason, REASON_CHARS_MAX).len());
             self.rows.push(RejectedRow { line, reason });
+        }
+    }
+}
+
+/// Remarks about rows that were kept and about the file: rounded amounts, balances that do not add up, a missing end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// The first of them, in the order in which they were found.
+    pub all: Vec<Note>,
+    /// The total number.
+    pub count: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The line, counted from 1; none if the note is about the whole file.
+    pub line: Option<usize>,
+    /// A sentence for the user.
+    pub text: String,
+}
+
+impl Notes {
+    pub(crate) fn add(&mut self, line: Option<usize>, text: impl Into<String>) {
+        self.count += 1;
+        if self.all.len() < REJECTED_MAX {
+            let mut text = text.into();
+            text.truncate(head(&text, REASON_CHARS_MAX).len());
+            self.all.push(Note { line, text });
         }
     }
 }

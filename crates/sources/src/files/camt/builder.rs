@@ -7,7 +7,7 @@ use super::broken;
 use super::row::{Row, signed};
 use super::statement::Statement;
 use crate::files::accounts::{AccountIdentity, StatementAccounts, cut, unbalanced};
-use crate::files::{FileContents, FileError, Format, ParseOptions, Rejections};
+use crate::files::{FileContents, FileError, Format, Notes, ParseOptions, Rejections};
 
 pub(super) struct AccountsBuilder<'a> {
     options: &'a ParseOptions,
@@ -133,7 +133,13 @@ impl<'a> AccountsBuilder<'a> {
         let mut rejected = self.rejected;
         rejected.rows.sort_by_key(|it| it.line);
         let accounts = self.accounts.finish();
-        Ok(FileContents { format: Format::Camt053, accounts, rejected, questions: Vec::new() })
+        Ok(FileContents {
+            format: Format::Camt053,
+            accounts,
+            rejected,
+            notes: Notes::default(),
+            questions: Vec::new(),
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use base::{Currency, Date, Money, Timestamp, days_from_date};
 use super::mapping::Mapping;
 use super::rows::{Entry, Sign};
 use super::running_balance::{self, BalanceStep, Proof};
+use crate::files::source_category::SourceCategory;
 use crate::files::table_amount::Direction;
 use crate::files::{ChargeSign, FileAccount, FileQuestion, ParseOptions, Rejections};
 use crate::plausibility::is_implausible_amount;
@@ -40,6 +41,7 @@ struct RowDetails {
     sign: Sign,
     fee_minor: i64,
     balance_minor: Option<i64>,
+    category: Option<SourceCategory>,
 }
 
 impl TableAccounts {
@@ -54,6 +56,7 @@ impl TableAccounts {
             sign: entry.sign,
             fee_minor: entry.fee_minor,
             balance_minor: entry.balance_minor,
+            category: entry.category,
         });
         account.rows.push(TransactionDraft {
             external_id: entry.id,
@@ -65,7 +68,7 @@ impl TableAccounts {
             description: entry.description,
             counterparty: entry.counterparty,
             counterparty_logo_url: entry.logo,
-            category: entry.category,
+            category: None,
         });
         Ok(())
     }
@@ -290,7 +293,7 @@ impl AccountRows {
         }
     }
 
-    /// Applies the sign of charges, subtracts fees, and makes ids unique.
+    /// Applies the sign of charges, subtracts fees, resolves categories, and makes ids unique.
     fn settle(&mut self, numbers_turn: bool, rejected: &mut Rejections) {
         let mut fits = Vec::with_capacity(self.rows.len());
         for (row, detail) in self.rows.iter_mut().zip(&self.details) {
@@ -300,7 +303,10 @@ impl AccountRows {
             let minor = minor.and_then(|it| it.checked_sub(detail.fee_minor));
             let minor = minor.filter(|it| !is_implausible_amount(*it));
             match minor {
-                Some(minor) => row.amount = Money::new(minor, self.currency),
+                Some(minor) => {
+                    row.amount = Money::new(minor, self.currency);
+                    row.category = detail.category.and_then(|it| it.facing(minor > 0));
+                }
                 None => rejected.add(detail.line, "The amount is larger than any we can keep."),
             }
             fits.push(minor.is_some());

@@ -12,8 +12,11 @@ use crate::files::dates::DateOrderCounts;
 use crate::files::limits::head;
 use crate::files::table_amount::{DecimalMark, DecimalMarkCounts};
 use crate::files::{
-    DateOrder, FileContents, FileError, FileQuestion, Format, ParseOptions, Rejections,
+    DateOrder, FileContents, FileError, FileQuestion, Format, Notes, ParseOptions, Rejections,
 };
+
+const UNENDED: &str = "The file does not end with a line break, so it may be cut off. Check that its last row is \
+                       complete and that no rows are missing.";
 
 pub(super) fn read(
     text: &str,
@@ -34,7 +37,11 @@ pub(super) fn read(
     // Rows rejected after all rows were read belong in line order as well.
     rejected.rows.sort_by_key(|it| it.line);
     let questions = question.into_iter().chain(charges).collect();
-    Ok(FileContents { format: Format::Csv, accounts, rejected, questions })
+    let mut notes = Notes::default();
+    if !text.ends_with(['\n', '\r']) && text.contains(['\n', '\r']) {
+        notes.add(None, UNENDED);
+    }
+    Ok(FileContents { format: Format::Csv, accounts, rejected, notes, questions })
 }
 
 /// The records below the titles, and the titles. Columns without titles are numbered.

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use base::category::Category;
 use base::{Currency, Date};
 
 use super::dialect::tidy;
 use super::mapping::{Field, Layout, Mapping};
+use crate::files::source_category::{self, SourceCategory};
 use crate::files::table_amount::{self, AmountError, DecimalMark, Direction, WrittenAmount};
 use crate::files::{DateOrder, ParseOptions, dates};
 
@@ -27,7 +27,7 @@ pub(super) struct Entry<'c> {
     pub(super) description: String,
     pub(super) counterparty: Option<String>,
     pub(super) logo: Option<String>,
-    pub(super) category: Option<Category>,
+    pub(super) category: Option<SourceCategory>,
 }
 
 /// How a row tells money in from money out.
@@ -66,6 +66,7 @@ pub(super) struct Reader<'m> {
     fee: Option<usize>,
     balance: Option<usize>,
     category: Option<usize>,
+    merchant_code: Option<usize>,
     account: Option<usize>,
     account_name: Option<usize>,
     card: Option<usize>,
@@ -115,6 +116,7 @@ impl<'m> Reader<'m> {
             fee: one(Field::Fee),
             balance: one(Field::Balance),
             category: one(Field::Category),
+            merchant_code: one(Field::MerchantCode),
             account: one(Field::Account),
             account_name: one(Field::AccountName),
             card: one(Field::Card),
@@ -270,8 +272,7 @@ impl<'m> Reader<'m> {
             description,
             counterparty,
             logo: some(cell(cells, self.logo)),
-            // Only our own category codes are kept; banks' categories are free text.
-            category: self.category.and_then(|it| Category::parse(cell(cells, Some(it)))),
+            category: self.category(cells),
         })
     }
 
@@ -386,6 +387,13 @@ impl<'m> Reader<'m> {
                 }
             }
         })
+    }
+
+    /// The source's category by its word, else by the merchant's code.
+    fn category(&self, cells: Cells<'_>) -> Option<SourceCategory> {
+        let word = || source_category::of_words(cell(cells, Some(self.category?)));
+        let code = || source_category::of_merchant_code(cell(cells, Some(self.merchant_code?)));
+        word().or_else(code)
     }
 
     /// The description columns joined, without repeats.

@@ -221,6 +221,27 @@ pub(super) const WORDS: &[(Field, &[&str])] = &[
         ],
     ),
     (Field::AccountName, &["account name"]),
+    (
+        Field::Category,
+        &[
+            "category",
+            "categories",
+            "transaction category",
+            "spending category",
+            "merchant category",
+            "master category",
+            "category group/category",
+            "kategorie",
+            "catégorie",
+            "categoría",
+            "categoria",
+            "categorie",
+        ],
+    ),
+    (
+        Field::MerchantCode,
+        &["mcc", "mcc code", "merchant category code", "sic", "sic code", "merchant code"],
+    ),
     (Field::Status, &["status", "state", "estado", "statut"]),
     (Field::Id, &["transaction id", "reference number", "transaction reference", "fitid", "id"]),
 ];

@@ -12,7 +12,7 @@ use std::io::Read;
 use crate::unique_ids::deduplicate_ids;
 
 use super::limits::{ACCOUNTS_MAX, Limits};
-use super::{FileAccount, FileContents, FileError, Format, ParseOptions, Rejections};
+use super::{FileAccount, FileContents, FileError, Format, Notes, ParseOptions, Rejections};
 use records::{AccountRecord, BalanceRecord, HoldingRecord, TransactionRecord};
 use rows::each_row;
 use zip::{Budget, Zip};
@@ -164,6 +164,7 @@ impl ExportReader {
             format: Format::Evenkeel,
             accounts: self.accounts.into_values().collect(),
             rejected: self.rejected,
+            notes: Notes::default(),
             questions: Vec::new(),
         }
     }

@@ -7,7 +7,7 @@ use super::entry::{Balance, Entry};
 use super::fields::{Field, LINES_MAX};
 use super::remittance;
 use crate::files::accounts::{AccountIdentity, StatementAccounts, unbalanced};
-use crate::files::{FileContents, Format, ParseOptions, Rejections};
+use crate::files::{FileContents, Format, Notes, ParseOptions, Rejections};
 
 pub(super) struct AccountsBuilder<'a> {
     options: &'a ParseOptions,
@@ -125,7 +125,13 @@ impl<'a> AccountsBuilder<'a> {
         let mut rejected = self.rejected;
         rejected.rows.sort_by_key(|it| it.line);
         let accounts = self.accounts.finish();
-        Some(FileContents { format: Format::Mt940, accounts, rejected, questions: Vec::new() })
+        Some(FileContents {
+            format: Format::Mt940,
+            accounts,
+            rejected,
+            notes: Notes::default(),
+            questions: Vec::new(),
+        })
     }
 }
 

@@ -16,7 +16,7 @@ mod walk;
 use base::Timestamp;
 
 use super::text::decode;
-use super::{FileContents, FileError, FileQuestion, Format, ParseOptions};
+use super::{FileContents, FileError, FileQuestion, Format, Notes, ParseOptions};
 use values::{midday, moment};
 use walk::Walker;
 
@@ -70,5 +70,11 @@ pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents,
         accounts.push(account);
     }
     walk.rejected.rows.sort_by_key(|it| it.line);
-    Ok(FileContents { format, accounts, rejected: walk.rejected, questions })
+    Ok(FileContents {
+        format,
+        accounts,
+        rejected: walk.rejected,
+        notes: Notes::default(),
+        questions,
+    })
 }

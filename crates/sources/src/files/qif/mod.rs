@@ -16,7 +16,8 @@ use super::ofx::tokens::clean;
 use super::plain_amount::{Comma, amount, quote};
 use super::text::decode;
 use super::{
-    DateOrder, FileAccount, FileContents, FileError, FileQuestion, Format, ParseOptions, Rejections,
+    DateOrder, FileAccount, FileContents, FileError, FileQuestion, Format, Notes, ParseOptions,
+    Rejections,
 };
 use dates::{Evidence, date};
 use records::{Item, Kind, Record, Records, Section};
@@ -50,6 +51,7 @@ pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents,
         format: Format::Qif,
         accounts: accounts.collect(),
         rejected: builder.rejected,
+        notes: Notes::default(),
         questions,
     })
 }

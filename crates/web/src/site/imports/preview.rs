@@ -5,7 +5,9 @@ use base::FileId;
 use http::StatusCode;
 use maud::{Markup, html};
 use service::Error;
-use service::ingest::imports::files::{self, Destination, Preview, Rejections, StagedFile, State};
+use service::ingest::imports::files::{
+    self, Destination, Notes, Preview, Rejections, StagedFile, State,
+};
 
 use super::{
     HOME, accounts, columns, new_page, parse, preview_form, questions, result, size, url_of,
@@ -19,6 +21,8 @@ use crate::site::person::Person;
 
 /// How many rejected lines are listed; the others are counted.
 const REJECTED_SHOWN: usize = 200;
+/// How many notes are listed; the others are counted.
+const NOTES_SHOWN: usize = 20;
 
 pub(super) async fn get(
     person: Person,
@@ -129,6 +133,7 @@ fn preview(person: &Person, preview: &Preview) -> Markup {
         form method="post" action=(here) data-preview {
             input type="hidden" name=(TOKEN_FIELD) value=(person.form_token);
             (answer(preview))
+            (notes(person, &preview.notes))
             (questions::card(person, preview))
             (accounts::card(person, preview))
             (columns::card(person, preview))
@@ -204,6 +209,27 @@ pub(super) fn missing(preview: &Preview) -> String {
             "Choose an account for this file first.".to_owned()
         }
         _ => "Choose where to import at least one account.".to_owned(),
+    }
+}
+
+/// What the person should know before importing, although the rows are kept.
+fn notes(person: &Person, notes: &Notes) -> Markup {
+    let more = notes.count.saturating_sub(NOTES_SHOWN.min(notes.all.len()));
+    html! {
+        @if notes.count > 0 {
+            div.warning id="notes" {
+                p { strong { "Check this before you import" } }
+                ul.plain {
+                    @for it in notes.all.iter().take(NOTES_SHOWN) {
+                        li {
+                            @if let Some(line) = it.line { "Line " (count_text(line as i64)) ": " }
+                            (person.view.mask_amounts(&it.text))
+                        }
+                    }
+                }
+                @if more > 0 { p.soft { "And " (count_text(more as i64)) " more." } }
+            }
+        }
     }
 }
 

@@ -7,7 +7,8 @@ use base::draft::{AccountDraft, AccountKind};
 use calc::matching::EVENKEEL_EXPORT;
 use db::params;
 use sources::files::{
-    self, FileAccount, FileContents, FileError, FileQuestion, Format, ParseOptions, Rejections, csv,
+    self, FileAccount, FileContents, FileError, FileQuestion, Format, Notes, ParseOptions,
+    Rejections, csv,
 };
 
 use super::choices::{AccountChoice, Choices};
@@ -33,6 +34,7 @@ pub(super) struct ParsedFile {
     /// The file's own name for each account, without the person's choices.
     pub(super) links: Vec<Option<AccountLink>>,
     pub(super) rejected: Rejections,
+    pub(super) notes: Notes,
     pub(super) doubts: Vec<FileQuestion>,
     pub(super) table: Option<csv::Detection>,
     /// Identifies CSV files with the same columns.
@@ -198,6 +200,7 @@ fn parse_content(
         provenance: provenance.into(),
         accounts: reading.accounts,
         rejected: reading.rejected,
+        notes: reading.notes,
         doubts: reading.questions,
         table: table.found,
         columns: table.columns,
@@ -240,6 +243,7 @@ impl CsvTable {
                 reading.accounts.clear();
                 reading.questions.clear();
                 reading.rejected = Rejections::default();
+                reading.notes = Notes::default();
             }
         }
         self.found = self.found.take().map(|found| csv::Detection { mapping, sheet, ..found });

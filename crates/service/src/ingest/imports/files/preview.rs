@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::draft::{AccountDraft, AccountKind};
 use base::{AccountId, Currency, Date, FileId, Money};
 use calc::matching::{DraftMatch, MatchCounts, match_drafts};
-use sources::files::{FileAccount, FileQuestion, Format, Rejections, csv};
+use sources::files::{FileAccount, FileQuestion, Format, Notes, Rejections, csv};
 
 use super::choices::Choices;
 use super::destination::{self, Destination};
@@ -42,6 +42,8 @@ pub struct Preview {
     /// Questions that the person has to answer.
     pub doubts: Vec<FileQuestion>,
     pub rejected: Rejections,
+    /// What the person should know about rows that are kept.
+    pub notes: Notes,
     pub accounts: Vec<AccountPreview>,
 }
 
@@ -124,6 +126,7 @@ pub async fn preview(app: &App, caller: &Caller, id: FileId) -> Result<Preview> 
         remembered: false,
         doubts: Vec::new(),
         rejected: Rejections::default(),
+        notes: Notes::default(),
         accounts: Vec::new(),
     };
     match parse(app, caller, &loaded).await {
@@ -141,6 +144,7 @@ pub async fn preview(app: &App, caller: &Caller, id: FileId) -> Result<Preview> 
             }
             preview.doubts = parsed.doubts;
             preview.rejected = parsed.rejected;
+            preview.notes = parsed.notes;
             preview.table = parsed.table;
             preview.complaints = parsed.complaints;
             preview.remembered = parsed.remembered;

@@ -3,8 +3,8 @@
 use base::draft::AccountKind::{Credit as Card, Depository, Investment};
 
 use super::super::mapping::Field::{
-    Account, Amount, Authorized, Balance, Card as CardNumber, Counterparty, Credit, Date, Debit,
-    Description, Direction, Id, Status,
+    Account, Amount, Authorized, Balance, Card as CardNumber, Category, Counterparty, Credit, Date,
+    Debit, Description, Direction, Id, Status,
 };
 use super::{Form, Kind, PLAIN, Preset, Trait};
 use crate::files::ChargeSign::Positive;
@@ -48,6 +48,7 @@ pub(super) const PRESETS: &[Preset] = &[
             (Description, "memo"),
             (Amount, "amount"),
             (CardNumber, "card"),
+            (Category, "category"),
         ],
         ..US_CARD
     },
@@ -80,6 +81,7 @@ pub(super) const PRESETS: &[Preset] = &[
             (Description, "description"),
             (Amount, "amount"),
             (CardNumber, "account #"),
+            (Category, "category"),
             (Id, "reference"),
         ],
         charges: Some(Positive),
@@ -103,6 +105,7 @@ pub(super) const PRESETS: &[Preset] = &[
             (Description, "description"),
             (Amount, "amount"),
             (CardNumber, "account #"),
+            (Category, "category"),
             (Id, "reference"),
         ],
         currency: Some("GBP"),
@@ -159,6 +162,7 @@ pub(super) const PRESETS: &[Preset] = &[
             (Date, "posted date"),
             (Authorized, "transaction date"),
             (CardNumber, "card no."),
+            (Category, "category"),
             (Description, "description"),
             (Debit, "debit"),
             (Credit, "credit"),
@@ -210,6 +214,7 @@ pub(super) const PRESETS: &[Preset] = &[
             (Date, "post date"),
             (Authorized, "trans. date"),
             (Description, "description"),
+            (Category, "category"),
             (Amount, "amount"),
         ],
         charges: Some(Positive),
@@ -264,6 +269,7 @@ pub(super) const PRESETS: &[Preset] = &[
             (Authorized, "transaction date"),
             (Description, "description"),
             (Counterparty, "merchant"),
+            (Category, "category"),
             (Amount, "amount (usd)"),
         ],
         charges: Some(Positive),

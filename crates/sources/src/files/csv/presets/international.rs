@@ -92,6 +92,7 @@ pub(super) const PRESETS: &[Preset] = &[
         ]),
         columns: &[
             (Date, "date"),
+            (Category, "category"),
             (Description, "original description"),
             (Counterparty, "description"),
             (Amount, "amount"),
