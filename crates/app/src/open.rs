@@ -30,6 +30,7 @@ pub(crate) enum IfMissing {
 pub(crate) async fn app(config: &Config, want: IfMissing) -> Result<App> {
     let (db, key) = database(config, want).await?;
     db.migrate(schema::MIGRATIONS).await?;
+    db.create_views(schema::VIEWS).await?;
     installation::claim(&db, &key).await?;
     let app = App::new(Setup {
         db,

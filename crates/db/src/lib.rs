@@ -1,6 +1,6 @@
 //! One SQL text over SQLite and PostgreSQL: values, statements, transactions, migrations, backups.
 //!
-//! Modules import downwards only: `migrate` and `backup` use `database`, which uses `tx`, which uses the two engines
+//! Modules import downwards only: `views`, `migrate` and `backup` use `database`, which uses `tx`, which uses the two engines
 //! (`sqlite`, `postgres`), which use `read_limits`, `value`, `dialect`, `outcome` and `error`.
 
 mod backup;
@@ -16,6 +16,7 @@ mod sqlite;
 mod target;
 mod tx;
 mod value;
+mod views;
 mod words;
 
 pub use backup::{Column, ColumnKind, Table};

@@ -4,6 +4,7 @@ use crate::database::Db;
 use crate::error::Error;
 use crate::params;
 use crate::tx::Tx;
+use crate::views;
 
 /// One step of the schema. `sql` is one text for both engines, with placeholders such as `{bytes}` for types.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,11 @@ pub enum MigrateError {
          another build: use that build, or restore a backup made with this one"
     )]
     Differs { version: i64 },
+    #[error(
+        "the view {name} cannot be replaced, because another view of this database reads from it ({error}); drop that \
+         view, start again, and create it anew"
+    )]
+    ViewInUse { name: String, error: Error },
     #[error(transparent)]
     Db(#[from] Error),
 }
@@ -40,6 +46,9 @@ impl Db {
             tx.run_migration(TABLE)?;
             let applied = applied(tx)?;
             check(&applied, migrations)?;
+            if applied.len() < migrations.len() {
+                drop_views(tx)?;
+            }
             for migration in &migrations[applied.len()..] {
                 tx.run_migration(migration.sql)?;
                 tx.execute(
@@ -51,6 +60,32 @@ impl Db {
         })
         .await
     }
+
+    /// Creates the views of this text, unless the database has exactly them. Returns whether it did.
+    pub async fn create_views(&self, text: &'static str) -> Result<bool, MigrateError> {
+        self.write(move |tx| {
+            tx.lock_schema()?;
+            let sum = checksum(text);
+            if views::listed(tx)?.first().is_some_and(|it| it.1 == sum) {
+                return Ok(false);
+            }
+            drop_views(tx)?;
+            let sql = views::sql_of(text, sum, tx.engine());
+            tx.run_migration(&sql)?;
+            Ok(true)
+        })
+        .await
+    }
+}
+
+/// Drops the views, so that the tables below them can be changed.
+fn drop_views(tx: &mut Tx<'_>) -> Result<(), MigrateError> {
+    let names = views::listed(tx)?.into_iter().map(|it| it.0);
+    for name in names.chain([views::LIST.to_owned()]) {
+        let dropped = tx.run_migration(&format!("drop view if exists {name}"));
+        dropped.map_err(|error| MigrateError::ViewInUse { name, error })?;
+    }
+    Ok(())
 }
 
 /// The version of the last applied migration; none for a new database.

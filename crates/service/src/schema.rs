@@ -78,7 +78,15 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "cash_flows",
         sql: include_str!("../../../migrations/0015_cash_flows.sql"),
     },
+    Migration {
+        version: 16,
+        name: "deleted_accounts",
+        sql: include_str!("../../../migrations/0016_deleted_accounts.sql"),
+    },
 ];
+
+/// The views for people who read the database with other programs (`docs/views.md`).
+pub const VIEWS: &str = include_str!("../../../migrations/views.sql");
 
 /// All SQL statements of the product: the constants, and the variants that filters can build. One test prepares each of
 /// them on both engines, which works like a compile-time check for two databases.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use db::{Db, Migration, ReadLimits, Target};
-use service::schema::MIGRATIONS;
+use service::schema::{MIGRATIONS, VIEWS};
 use tempfile::TempDir;
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
@@ -154,6 +154,7 @@ async fn make_file_template() -> Vec<u8> {
     let path = folder.path().join(FILE_NAME);
     let db = Db::open(&Target::sqlite(&path)).await.unwrap();
     db.migrate(MIGRATIONS).await.unwrap();
+    db.create_views(VIEWS).await.unwrap();
     // Moves the changes from the write-ahead log into the database file.
     let connection = rusqlite::Connection::open(&path).unwrap();
     let is_busy: bool =
@@ -179,6 +180,7 @@ async fn make_template(server: &str) -> String {
     let target = Target::postgres(&on_same_server(server, &unfinished)).unwrap();
     let db = Db::open(&target).await.unwrap();
     db.migrate(MIGRATIONS).await.unwrap();
+    db.create_views(VIEWS).await.unwrap();
     // The server waits for a while until this connection has closed before it renames.
     drop(db);
     admin.run(&format!("alter database {unfinished} rename to {name}")).await;
@@ -186,7 +188,7 @@ async fn make_template(server: &str) -> String {
 }
 
 fn digest(migrations: &[Migration]) -> u64 {
-    let bytes = migrations.iter().flat_map(|it| it.sql.bytes());
+    let bytes = migrations.iter().flat_map(|it| it.sql.bytes()).chain(VIEWS.bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })

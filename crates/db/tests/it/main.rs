@@ -9,6 +9,7 @@ mod tables;
 mod tls;
 mod transactions;
 mod values;
+mod views;
 
 use db::{Db, Error, Migration, Tx, params};
 use testkit::Database;

@@ -36,7 +36,7 @@ pub(crate) fn record_removal_of_import(
     Ok(())
 }
 
-/// Records that the transactions of an account are about to be deleted.
+/// Records that an account and its transactions are about to be deleted, and which keys could see it.
 pub(crate) fn record_removal_of_account(
     tx: &mut Tx<'_>,
     user: UserId,
@@ -44,6 +44,7 @@ pub(crate) fn record_removal_of_account(
     stamp: Timestamp,
 ) -> Result<()> {
     tx.execute(REMOVE_ACCOUNT, params![user, account, stamp])?;
+    tx.execute(KEEP_KEYS, params![user, account])?;
     Ok(())
 }
 
@@ -58,5 +59,8 @@ const REMOVE_IMPORT: &str =
 const REMOVE_ACCOUNT: &str =
     "insert into transaction_removals (user_id, removed_at, id, account_id)
     select user_id, cast($3 as bigint), id, account_id from transactions where user_id = $1 and account_id = $2";
+const KEEP_KEYS: &str = "insert into deleted_account_keys (user_id, key_id, account_id)
+    select user_id, key_id, account_id from api_key_accounts where user_id = $1 and account_id = $2";
 
-pub(crate) const STATEMENTS: &[&str] = &[NEXT, MARK_ACCOUNT, REMOVE_IMPORT, REMOVE_ACCOUNT];
+pub(crate) const STATEMENTS: &[&str] =
+    &[NEXT, MARK_ACCOUNT, REMOVE_IMPORT, REMOVE_ACCOUNT, KEEP_KEYS];

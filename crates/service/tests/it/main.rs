@@ -33,6 +33,7 @@ mod spending;
 mod statements;
 mod transactions;
 mod users;
+mod views;
 mod webhooks;
 
 use proptest::strategy::Strategy;

@@ -199,14 +199,14 @@ macro_rules! all_changes {
 }
 
 const CHANGES: &str = concat!(all_changes!("", ""), " order by c.stamp, c.id limit $5");
-// The accounts of a key are forgotten with the account, so deletions with an account go to all of the person's keys.
 const CHANGES_OF_KEY: &str = concat!(
     all_changes!(
         " and exists (select 1 from api_key_accounts k where k.user_id = t.user_id and k.key_id = $6
         and k.account_id = t.account_id)",
         " and (exists (select 1 from api_key_accounts k where k.user_id = r.user_id and k.key_id = $6
         and k.account_id = r.account_id)
-        or not exists (select 1 from accounts a where a.user_id = r.user_id and a.id = r.account_id))"
+        or exists (select 1 from deleted_account_keys d where d.user_id = r.user_id and d.key_id = $6
+        and d.account_id = r.account_id))"
     ),
     " order by c.stamp, c.id limit $5"
 );

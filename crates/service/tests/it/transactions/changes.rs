@@ -319,11 +319,12 @@ async fn a_cursor_does_not_expire_and_is_bound_to_the_person_and_the_accounts_of
     whole.read_all(&world.app, &robin.caller, 100).await;
     part.read_all(&world.app, &limited.caller, 100).await;
     assert_eq!((whole.take_counts(), part.take_counts()), ([0, 0, 5], [0; 3]));
-    // A deletion reaches the key whose account is gone.
+    // A deletion reaches the key whose account is gone, and tells it nothing of other accounts.
     let all = imports::list(&world.app, &robin.caller, None, 10).await.unwrap();
     imports::undo(&world.app, &robin.caller, all[0].id).await.unwrap();
     part.read_all(&world.app, &limited.caller, 100).await;
     assert!(part.rows.is_empty());
+    assert_eq!(part.take_counts(), [0, 0, 5]);
 }
 
 /// The stamps are exact: nothing that changes after a row was read has its stamp or an earlier one.
