@@ -300,9 +300,11 @@ async fn deleting_a_person_deletes_every_row_of_theirs() {
     let (robin, kim) =
         (someone_with_everything(&world).await, someone_with_everything(&world).await);
     for person in [&robin, &kim] {
-        // A transaction that was deleted, of which the change feed keeps the id.
+        // A transaction and its account that were deleted, of which the change feed keeps the ids.
         let gone = txn("2026-03-07", -100, "KROGER #339").id("gone");
-        person.import(statement([checking("A").with(gone)])).await;
+        person.import(statement([checking("Gone").with(gone)])).await;
+        let accounts = Some(vec![person.account("Gone").await]);
+        person.key(NewKey { accounts, ..new_key() }).await;
         let import = imports::list(&world.app, &person.caller, None, 1).await.unwrap()[0].id;
         imports::undo(&world.app, &person.caller, import).await.unwrap();
         // A transaction that is still queued for insights.
