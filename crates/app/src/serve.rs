@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use service::access::{keys, sign_ins};
+use service::platform::limits;
 use service::{App, actions};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
@@ -30,6 +31,7 @@ pub(crate) async fn run(config: &Config, serving: &Serving) -> Result<()> {
     data_dir::create(&config.data_dir)?;
     let _lock = lock(config)?;
     let app = open::app(config, open::IfMissing::Create).await?;
+    limits::store_policy(&app).await?;
     let bound = Bound::new(config).await?;
     let mut loops = Loops::new(stop.clone());
     loops.start_all(&app);

@@ -251,7 +251,7 @@ async fn authenticate(web: &WebState, parts: &Parts) -> Result<Caller, Failure> 
     match found {
         Ok(caller) => Ok(caller),
         Err(Error::Unauthenticated(reason)) => {
-            limits::count_failure(&web.app, AddressGroup::parse(address))?;
+            limits::count_failure(&web.app, AddressGroup::parse(address)).await?;
             let error = format!(", error=\"invalid_token\", error_description=\"{reason}\"");
             let refusal = Refusal::new(Code::Unauthenticated, reason);
             Err(refusal.with_header("www-authenticate", challenge(web, &error)).into())

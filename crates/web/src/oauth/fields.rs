@@ -70,15 +70,15 @@ impl Fields {
     /// Authenticates the client that sent these fields.
     pub(super) async fn client(&self, app: &App) -> OAuthResult<Client> {
         let found = clients::authenticate(app, &self.claim).await;
-        self.counted(app, found)
+        self.counted(app, found).await
     }
 
     /// Failed authentications count against the sender's address group, which slows guessing.
-    pub(super) fn counted<T>(&self, app: &App, outcome: OAuthResult<T>) -> OAuthResult<T> {
+    pub(super) async fn counted<T>(&self, app: &App, outcome: OAuthResult<T>) -> OAuthResult<T> {
         if let Err(OAuthFailure::Refused(OAuthError { code, .. })) = &outcome
             && matches!(code, OAuthErrorCode::InvalidClient | OAuthErrorCode::InvalidGrant)
         {
-            limits::count_failure(app, self.from)?;
+            limits::count_failure(app, self.from).await?;
         }
         outcome
     }

@@ -54,7 +54,7 @@ async fn issue(web: &WebState, request: Request) -> OAuthResult<Response> {
             return Err(OAuthError::new(OAuthErrorCode::UnsupportedGrantType, message).into());
         }
     };
-    let TokenPair { access, refresh, scopes } = fields.counted(app, issued)?;
+    let TokenPair { access, refresh, scopes } = fields.counted(app, issued).await?;
     let body = json!({
         "access_token": access,
         "token_type": "Bearer",

@@ -88,6 +88,7 @@ const WITHOUT_CALLER: &[(&str, &[&str])] = &[
             "platform/limits/mod.rs::count_failure",
             "platform/limits/mod.rs::count_registration",
             "platform/limits/mod.rs::count_request",
+            "platform/limits/mod.rs::store_policy",
         ],
     ),
     (

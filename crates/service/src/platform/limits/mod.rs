@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use base::{AddressGroup, CLOCK_SKEW_MICROSECONDS, Timestamp};
 use db::{Engine, params};
+use sha2::{Digest as _, Sha256};
 
 use crate::{App, Error, Result};
 
@@ -56,7 +57,33 @@ pub struct Limiter {
     accepted: Mutex<Windows<[u8; 16]>>,
     failed: Mutex<Windows<GroupKey>>,
     registered: Mutex<Windows<GroupKey>>,
-    queue: queue::Queue,
+    queues: [queue::Queue; 2],
+}
+
+/// What is limited. Each limit has its own policy and its own windows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Limit {
+    /// Requests of one credential.
+    Requests,
+    /// Failed authentications from one address group.
+    Failures,
+}
+
+impl Limit {
+    /// The name under which the database holds the policy for all processes. Only that of requests can be set.
+    fn name(self) -> &'static str {
+        match self {
+            Limit::Requests => "rate_limit",
+            Limit::Failures => "failures",
+        }
+    }
+
+    fn policy(self, app: &App) -> Policy {
+        match self {
+            Limit::Requests => app.limits.policy,
+            Limit::Failures => FAILURES,
+        }
+    }
 }
 
 /// The key of a window for requests without a credential.
@@ -86,8 +113,12 @@ impl Limiter {
             accepted: Mutex::default(),
             failed: Mutex::default(),
             registered: Mutex::default(),
-            queue: queue::Queue::default(),
+            queues: Default::default(),
         }
+    }
+
+    fn queue(&self, limit: Limit) -> &queue::Queue {
+        &self.queues[limit as usize]
     }
 
     pub fn policy(&self) -> Policy {
@@ -103,26 +134,38 @@ pub async fn count_request(app: &App, credential: [u8; 16]) -> Result<RateLimitS
             let mut windows = app.limits.accepted.lock().unwrap_or_else(PoisonError::into_inner);
             Ok(slide(&mut windows, credential, app.limits.policy, now))
         }
-        Engine::Postgres => queue::count_request(app, credential).await,
+        Engine::Postgres => queue::count(app, Limit::Requests, credential).await,
     }
 }
 
-/// Counts a failed authentication from an address group. Fails if the group has too many.
-pub fn count_failure(app: &App, from: AddressGroup) -> Result<()> {
-    count_for_group(app, &app.limits.failed, FAILURES, from)
+/// Counts a failed authentication from an address group. Fails if the group has too many. What this process refuses costs
+/// the database nothing; the rest is counted for all processes together.
+pub async fn count_failure(app: &App, from: AddressGroup) -> Result<()> {
+    let (key, mut status) = count_in_memory(app, &app.limits.failed, FAILURES, from);
+    if status.accepted && app.db.engine() == Engine::Postgres {
+        status = queue::count(app, Limit::Failures, shared_key(key)).await?;
+    }
+    must_be_accepted(status)
 }
 
-/// Counts an app registration from an address group. Fails if the group has too many.
+/// Counts an app registration from an address group at this process. Fails if the group has too many.
 pub fn count_registration(app: &App, from: AddressGroup) -> Result<()> {
-    count_for_group(app, &app.limits.registered, REGISTRATIONS, from)
+    must_be_accepted(count_in_memory(app, &app.limits.registered, REGISTRATIONS, from).1)
 }
 
-fn count_for_group(
+fn must_be_accepted(status: RateLimitStatus) -> Result<()> {
+    if status.accepted {
+        return Ok(());
+    }
+    Err(Error::Limited { retry_after_seconds: status.reset_seconds, what: "requests" })
+}
+
+fn count_in_memory(
     app: &App,
     windows: &Mutex<Windows<GroupKey>>,
     policy: Policy,
     from: AddressGroup,
-) -> Result<()> {
+) -> (GroupKey, RateLimitStatus) {
     let mut windows = windows.lock().unwrap_or_else(PoisonError::into_inner);
     let is_new = !windows.marks.contains_key(&GroupKey::Group(from));
     let key = match is_new && windows.marks.len() >= GROUPS_MAX {
@@ -130,11 +173,34 @@ fn count_for_group(
         false => GroupKey::Group(from),
     };
     let status = slide(&mut windows, key, policy, app.clock.now());
-    if status.accepted {
-        Ok(())
-    } else {
-        Err(Error::Limited { retry_after_seconds: status.reset_seconds, what: "requests" })
-    }
+    (key, status)
+}
+
+/// The key of an address group's window in the database. A hash, so that it cannot be the id of a credential.
+fn shared_key(key: GroupKey) -> [u8; 16] {
+    let group = match key {
+        GroupKey::Group(group) => group.to_string(),
+        GroupKey::Others => "others".to_owned(),
+    };
+    let hash: [u8; 32] = Sha256::digest(format!("failures {group}")).into();
+    let mut key = [0; 16];
+    key.copy_from_slice(&hash[..16]);
+    key
+}
+
+/// Stores the policy of this process for all of them, at its start: the last one that started decides, and no two
+/// processes count by different rules.
+pub async fn store_policy(app: &App) -> Result<()> {
+    let policy = app.limits.policy;
+    let values =
+        [("rate_limit_requests", policy.requests), ("rate_limit_window", policy.window_micros())];
+    let store = move |tx: &mut db::Tx<'_>| {
+        for (name, value) in values {
+            tx.execute(STORE_POLICY, params![name, value.to_string().as_str()])?;
+        }
+        Ok::<_, Error>(())
+    };
+    app.db.write(store).await
 }
 
 fn slide<K: std::hash::Hash + Eq>(
@@ -187,14 +253,21 @@ pub async fn forget_once(app: &App) -> Result<usize> {
     if app.db.engine() == Engine::Sqlite {
         return Ok(0);
     }
-    let now = app.clock.now().as_microsecond();
-    let (before, latest) = (now - app.limits.policy.window_micros(), now + CLOCK_SKEW_MICROSECONDS);
-    let forget =
-        move |tx: &mut db::Tx<'_>| Ok::<_, Error>(tx.execute(FORGET, params![before, latest])?);
+    let own_longest = app.limits.policy.window_micros().max(FAILURES.window_micros());
+    let values = vec![queue::frozen_now(app), own_longest.into(), CLOCK_SKEW_MICROSECONDS.into()];
+    let forget = move |tx: &mut db::Tx<'_>| Ok::<_, Error>(tx.execute(FORGET, &values)?);
     Ok(app.db.write(forget).await? as usize)
 }
 
-const FORGET: &str = "delete from request_marks where accepted_at <= $1 or accepted_at > $2";
+const STORE_POLICY: &str = "insert into installation (name, value) values ($1, $2)
+    on conflict (name) do update set value = excluded.value";
+// The longest window of this process or of all of them.
+const FORGET: &str = "with policy as materialized (select
+    coalesce(cast($1 as bigint), cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)) as now,
+    greatest(cast($2 as bigint), coalesce((select cast(value as bigint) from installation
+        where name = 'rate_limit_window'), 0)) as longest)
+    delete from request_marks using policy
+    where accepted_at <= policy.now - policy.longest or accepted_at > policy.now + $3";
 
 pub(crate) use queue::POSTGRES_STATEMENTS;
-pub(crate) const STATEMENTS: &[&str] = &[FORGET];
+pub(crate) const STATEMENTS: &[&str] = &[STORE_POLICY];
