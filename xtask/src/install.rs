@@ -75,6 +75,25 @@ pub(crate) fn cpp_compiler() -> Result<()> {
     as_root("apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends g++")
 }
 
+/// Installs Python with the module that makes virtual environments, which Debian packages separately.
+pub(crate) fn python() -> Result<()> {
+    let has_venv = || output_of(Command::new("python3").args(["-c", "import ensurepip, venv"]));
+    if on_path("python3").is_some() && has_venv().is_ok() {
+        return Ok(());
+    }
+    ensure!(
+        on_path("apt-get").is_some(),
+        "Python 3.10 or newer with its module venv is missing: install it with this system's packages \
+         (macOS: `brew install python`; Fedora: `dnf install python3`; Arch: `pacman -S python`; \
+         Alpine: `apk add python3`)"
+    );
+    println!("installing Python with apt-get");
+    as_root(
+        "apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends python3-venv",
+    )
+    .context("Python could not be installed")
+}
+
 /// Installs the load generator, which only benchmarks need.
 pub(crate) fn wrk() -> Result<()> {
     ensure!(
@@ -91,8 +110,8 @@ fn as_root(script: &str) -> Result<()> {
     } else {
         ensure!(
             on_path("sudo").is_some(),
-            "there is no sudo to install it with: run as root, or install g++, postgresql, chromium \
-             and chromium-driver (to test) and wrk (to measure) first"
+            "there is no sudo to install it with: run as root, or install g++, postgresql, python3-venv, \
+             chromium and chromium-driver (to test) and wrk (to measure) first"
         );
         let mut sudo = Command::new("sudo");
         sudo.arg("sh");

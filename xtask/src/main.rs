@@ -10,6 +10,7 @@ mod install;
 mod licences;
 mod postgres;
 mod quality;
+mod schemathesis;
 mod suite;
 mod test;
 

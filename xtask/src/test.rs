@@ -7,7 +7,8 @@ use anyhow::{Context as _, Result, bail};
 use crate::compile::{self, TestBinary};
 use crate::postgres::Cluster;
 use crate::{
-    advisories, cargo, features, fuzz, generate, install, licences, run as run_command, suite,
+    advisories, cargo, features, fuzz, generate, install, licences, run as run_command,
+    schemathesis, suite,
 };
 
 pub(crate) struct Step {
@@ -50,7 +51,7 @@ impl Shared {
     }
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step { name: "format", what: "every file is formatted", run: format },
     Step { name: "lint", what: "everything compiles, and Clippy finds nothing", run: lint },
     Step { name: "licences", what: "every dependency may be used", run: |_| licences::check() },
@@ -67,6 +68,11 @@ const STEPS: [Step; 10] = [
         run: tests_on_postgres,
     },
     Step { name: "fuzz", what: "hostile bytes, for some seconds", run: fuzz_briefly },
+    Step {
+        name: "schemathesis",
+        what: "the API conforms to its OpenAPI document",
+        run: conformance,
+    },
     Step { name: "browser", what: "the pages, in a real browser", run: browser },
     Step { name: "generated", what: "the generated files are up to date", run: generated },
 ];
@@ -175,6 +181,12 @@ fn browser(shared: &mut Shared) -> Result<()> {
     install::browser()?;
     let binaries = shared.binaries_where(|it| it.target == BROWSER)?;
     suite::run("browser", &binaries, &[(POSTGRES_VARIABLE, None)])
+}
+
+/// The document is generated from the same list as the routes; this tests that both describe what the server does.
+fn conformance(shared: &mut Shared) -> Result<()> {
+    shared.binaries()?;
+    schemathesis::check()
 }
 
 fn generated(shared: &mut Shared) -> Result<()> {

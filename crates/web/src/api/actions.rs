@@ -24,7 +24,7 @@ const NEW: &[Member] = &[
     Member::required("action_type", Holds::OneOf(TYPES), "The type of action."),
     Member::required(
         "payload",
-        Holds::ByWord(PAYLOADS),
+        Holds::ByWord { word: "action_type", variants: PAYLOADS },
         "The details; its members depend on `action_type`.",
     ),
     Member::optional(
@@ -126,7 +126,7 @@ pub(super) const CREATE: Endpoint = Endpoint {
     scopes: &[],
     query: &[],
     path_parameters: &[],
-    body: Some(Body { name: "NewAction", members: NEW, examples: EXAMPLES }),
+    body: Some(Body { name: "NewAction", members: NEW, rules: &[], examples: EXAMPLES }),
     answer: Shape::of::<Action>("Action"),
     handle: |call| Box::pin(create(call)),
 };

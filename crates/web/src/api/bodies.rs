@@ -6,8 +6,16 @@ pub struct Body {
     /// The name in the OpenAPI document.
     pub name: &'static str,
     pub members: &'static [Member],
+    pub rules: &'static [Rule],
     /// Examples: a description and the JSON of each.
     pub examples: &'static [(&'static str, &'static str)],
+}
+
+/// A condition on which members are given together. Handlers check it; this documents it.
+#[derive(Debug, Clone, Copy)]
+pub enum Rule {
+    ExactlyOne(&'static [&'static str]),
+    AtLeastOne([&'static str; 2]),
 }
 
 /// One member of a body.
@@ -24,7 +32,7 @@ pub enum Holds {
     Text {
         longest: usize,
     },
-    /// Text, or null to clear it.
+    /// Text on one line, or null to clear it.
     TextOrNull {
         longest: usize,
     },
@@ -33,6 +41,8 @@ pub enum Holds {
         longest: usize,
     },
     Bool,
+    /// Only `false`: the other value is reserved.
+    False,
     /// A JSON number, read from its own digits.
     Number {
         decimals: u32,
@@ -52,8 +62,11 @@ pub enum Holds {
     Ids(&'static str),
     /// An object of the client's own choice.
     Json,
-    /// An object whose members depend on the value of another member.
-    ByWord(&'static [Variant]),
+    /// An object whose members depend on the value of the member `word`.
+    ByWord {
+        word: &'static str,
+        variants: &'static [Variant],
+    },
 }
 
 /// The members that belong to one value of the other member.
@@ -62,6 +75,7 @@ pub struct Variant {
     pub word: &'static str,
     pub about: &'static str,
     pub members: &'static [Member],
+    pub rules: &'static [Rule],
 }
 
 impl Member {

@@ -61,7 +61,12 @@ impl Members {
     }
 
     pub fn text(&self, name: &str) -> Result<Option<String>> {
-        self.read(name, "be text", |raw| serde_json::from_str(raw).ok())
+        let text: Option<String> =
+            self.read(name, "be text", |raw| serde_json::from_str(raw).ok())?;
+        match text.as_deref() {
+            Some("") => Err(self.refuse(name, "must not be empty")),
+            _ => Ok(text),
+        }
     }
 
     /// Text, or null to clear it: `None` if absent, `Some(None)` if null.
@@ -286,6 +291,7 @@ mod tests {
         check(br#"{"name": "a", "name": "b"}"#, "error: name is given more than once");
         check(br#"{"name": 5}"#, "error: name must be text");
         check(br#"{"name": ["a"]}"#, "error: name must be text");
+        check(br#"{"name": ""}"#, "error: name must not be empty");
         check(br#"{"skip_approval": "true"}"#, "error: skip_approval must be true or false");
         check(br#"{"quantity": "5"}"#, "error: quantity must be a number such as 1.5");
         check(br#"{"quantity": 1e-10}"#, "error: quantity must have at most 9 decimals");

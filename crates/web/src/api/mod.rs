@@ -37,7 +37,7 @@ pub use crate::answer::Answer;
 pub use crate::error::Refusal;
 
 pub use crate::query::{Parameter, Query, Takes};
-pub use bodies::{Body, Holds, Member, Variant};
+pub use bodies::{Body, Holds, Member, Rule, Variant};
 pub use idempotent::change;
 pub use members::Members;
 

@@ -9,6 +9,7 @@ use wire::v1::{
 
 use super::bodies::{Body, Member};
 use super::parameters::{CURSOR, LIMIT, uuid};
+use super::payload::SHARES_OR_CASH;
 use super::payload::{self, NAME, NOTIONAL, QUANTITY, SIDE, STARTING_CASH, SYMBOL};
 use super::propose::{SKIP_APPROVAL, propose, refuse_skipping};
 use super::{Answer, Call, Endpoint, Paging, Parameter, Shape, Verb};
@@ -51,6 +52,7 @@ pub(super) const OPEN: Endpoint = Endpoint {
     body: Some(Body {
         name: "NewPaperAccount",
         members: NEW_ACCOUNT,
+        rules: &[],
         examples: &[(
             "A named account with $50,000",
             r#"{"name": "Practice", "starting_cash_balance": "50000.00"}"#,
@@ -165,6 +167,7 @@ pub(super) const TRADE: Endpoint = Endpoint {
     body: Some(Body {
         name: "NewPaperTrade",
         members: NEW_TRADE,
+        rules: &[SHARES_OR_CASH],
         examples: &[
             ("Three shares", r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#),
             ("A trade for $500", r#"{"symbol": "VTI", "side": "buy", "notional": 500.00}"#),

@@ -9,7 +9,7 @@ use service::classify::rules::NewRule;
 use service::ledger::Direction;
 use service::{Error, Result};
 
-use super::bodies::{Holds, Member, Variant};
+use super::bodies::{Holds, Member, Rule, Variant};
 use super::{Call, Members};
 
 pub(super) const SYMBOL: Member = Member::required(
@@ -28,6 +28,7 @@ pub(super) const NOTIONAL: Member = Member::optional(
     Holds::Number { decimals: 2 },
     "Amount in dollars, greater than 0. Either this or `quantity`.",
 );
+pub(super) const SHARES_OR_CASH: Rule = Rule::ExactlyOne(&["quantity", "notional"]);
 pub(super) const NAME: Member = Member::optional(
     "name",
     Holds::Text { longest: 80 },
@@ -64,6 +65,7 @@ pub(super) const PAYLOADS: &[Variant] = &[
     Variant {
         word: "paper_trade.create",
         about: "A paper trade; the same as POST /paper-trading/accounts/{accountId}/trades. Needs `paper:trade`.",
+        rules: &[SHARES_OR_CASH],
         members: &[
             Member::required("account_id", Holds::Uuid, "The paper account."),
             SYMBOL,
@@ -75,22 +77,29 @@ pub(super) const PAYLOADS: &[Variant] = &[
     Variant {
         word: "paper_account.create",
         about: "A paper account; the same as POST /paper-trading/accounts. Needs `paper:trade`.",
+        rules: &[],
         members: &[NAME, STARTING_CASH],
     },
     Variant {
         word: "transaction.recategorize",
         about: "Changes the category of transactions. Needs `actions:write` and `transactions:read`.",
+        rules: &[],
         members: &[TRANSACTIONS, CATEGORY, ALWAYS],
     },
     Variant {
         word: "transaction.rename",
         about: "Changes the counterparty of transactions. Needs `actions:write` and `transactions:read`.",
+        rules: &[],
         members: &[TRANSACTIONS, COUNTERPARTY, ALWAYS],
     },
     Variant {
         word: "rule.create",
         about: "Creates a rule for past and future transactions that sets a category, a counterparty or both. Needs \
                 `actions:write`.",
+        rules: &[
+            Rule::ExactlyOne(&["words", "like"]),
+            Rule::AtLeastOne(["category", "counterparty_name"]),
+        ],
         members: &[
             Member::optional(
                 "words",
@@ -116,6 +125,7 @@ pub(super) const PAYLOADS: &[Variant] = &[
         word: "transfer.propose",
         about: "A transfer between linked accounts. The person makes it at their bank and confirms it: \
                 `decision_needs.client_execution` is true. Needs `actions:write` and `accounts:read`.",
+        rules: &[],
         members: &[
             Member::required("from_account_id", Holds::Id("acc_"), "The account to transfer from."),
             Member::required("to_account_id", Holds::Id("acc_"), "The account to transfer to."),
@@ -136,6 +146,7 @@ pub(super) const PAYLOADS: &[Variant] = &[
         word: "custom",
         about: "Any other question with a yes or no. The person acts on it elsewhere and confirms it: \
                 `decision_needs.client_execution` is true. Needs `actions:write`.",
+        rules: &[],
         members: &[
             Member::required(
                 "title",

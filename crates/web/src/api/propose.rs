@@ -9,7 +9,7 @@ use super::{Answer, Call, Members, change};
 
 pub(super) const SKIP_APPROVAL: Member = Member::optional(
     "skip_approval",
-    Holds::Bool,
+    Holds::False,
     "Only `false`, which is the default: skipping approval is not supported.",
 );
 

@@ -7,14 +7,15 @@ use serde_json::{Map, Value, json};
 use wire::json::{Day, Moment};
 use wire::v1::{API_VERSION, EventType, example};
 
+use super::{Schemas, ids};
+
 /// An operation for each event type, as a receiver sees it.
 pub(super) fn webhooks() -> BTreeMap<&'static str, Value> {
-    let at: Timestamp = "2026-04-10T08:30:00Z".parse().unwrap_or(Timestamp::UNIX_EPOCH);
     let operation = |event: &EventType| {
-        let data = example(event.name, Moment(at), Day(Date::constant(2026, 4, 10)));
-        let data = data.map_or(json!({}), |it| json!(it));
+        let schema =
+            json!({ "$ref": format!("#/components/schemas/{}Event", type_name(event.name)) });
         let operation = json!({ "post": {
-            "operationId": operation_id(event.name),
+            "operationId": format!("on{}", type_name(event.name)),
             "tags": ["Webhooks"],
             "summary": event.description,
             "description": "Sent to every endpoint that subscribes to it. Verify the signature, answer 2xx within \
@@ -22,13 +23,13 @@ pub(super) fn webhooks() -> BTreeMap<&'static str, Value> {
             "security": [],
             "parameters": signature_headers(),
             "requestBody": { "required": true, "content": { "application/json": {
-                "schema": payload(event.name, &data),
+                "schema": schema,
                 "example": {
                     "id": "evt_01kny3v1m8f2x9q4t7r5c6b8de",
                     "type": event.name,
                     "created_at": "2026-04-10T08:30:00.000Z",
                     "api_version": API_VERSION,
-                    "data": data,
+                    "data": example_data(event.name),
                 },
             } } },
             "responses": { "2XX": { "description": "The event was received." } },
@@ -38,10 +39,40 @@ pub(super) fn webhooks() -> BTreeMap<&'static str, Value> {
     EventType::ALL.iter().map(operation).collect()
 }
 
-/// `transaction.created` becomes `onTransactionCreated`.
-fn operation_id(name: &str) -> String {
+/// The schemas of events: each event type and its `data`, and the `data` of any type.
+pub(super) fn schemas() -> Schemas {
+    let mut schemas = Schemas::new();
+    let mut all = Vec::new();
+    for event in EventType::ALL {
+        let (name, data) = (type_name(event.name), example_data(event.name));
+        let to_data = json!({ "$ref": format!("#/components/schemas/{name}Data") });
+        schemas.insert(format!("{name}Event"), envelope(event, &to_data));
+        schemas.insert(format!("{name}Data"), data_schema(event, &data));
+        all.push(to_data);
+    }
+    let any = json!({ "description": "The data of an event, by its type.", "anyOf": all });
+    schemas.insert("EventData".to_owned(), any);
+    schemas
+}
+
+/// Describes the `data` of the event log, which `wire` has as JSON text, by the schemas of events.
+pub(super) fn refer_to_data(schemas: &mut Schemas) {
+    let Some(log) = schemas.get_mut("LoggedEvent") else { return };
+    let data = &mut log["properties"]["data"];
+    let choices = json!([{ "$ref": "#/components/schemas/EventData" }, { "type": "null" }]);
+    *data = json!({ "description": data["description"], "oneOf": choices });
+}
+
+/// `transaction.created` becomes `TransactionCreated`.
+pub(super) fn type_name(name: &str) -> String {
     let words = name.split(['.', '_']);
-    words.fold("on".to_owned(), |id, word| id + &word[..1].to_ascii_uppercase() + &word[1..])
+    words.map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect()
+}
+
+fn example_data(name: &str) -> Value {
+    let at: Timestamp = "2026-04-10T08:30:00Z".parse().unwrap_or(Timestamp::UNIX_EPOCH);
+    let data = example(name, Moment(at), Day(Date::constant(2026, 4, 10)));
+    data.map_or(json!({ "test": true }), |it| json!(it))
 }
 
 fn signature_headers() -> Vec<Value> {
@@ -61,53 +92,70 @@ fn signature_headers() -> Vec<Value> {
     ]
 }
 
-fn payload(name: &str, data: &Value) -> Value {
+fn envelope(event: &EventType, data: &Value) -> Value {
     json!({
         "type": "object",
+        "description": event.description,
         "required": ["id", "type", "created_at", "api_version", "data"],
         "properties": {
-            "id": { "type": "string", "pattern": "^evt_[0-9a-hjkmnp-tv-z]{26}$" },
-            "type": { "type": "string", "const": name },
-            "created_at": { "type": "string", "format": "date-time" },
+            "id": { "type": "string", "pattern": ids::pattern("evt_") },
+            "type": { "type": "string", "const": event.name },
+            "created_at": { "$ref": "#/components/schemas/DateTime" },
             "api_version": { "type": "string" },
-            "data": schema_of(name, data),
+            "data": data,
         },
     })
 }
 
 /// The schema of an example: every event of a type has the same members. Sent tests add `test`.
-fn schema_of(name: &str, data: &Value) -> Value {
-    let Value::Object(members) = data else {
-        return json!({ "type": "object", "additionalProperties": true });
-    };
-    let properties: Map<String, Value> = members
-        .iter()
-        .map(|(member, value)| (member.clone(), member_schema(member, value)))
+fn data_schema(event: &EventType, data: &Value) -> Value {
+    let members = data.as_object().into_iter().flatten();
+    let mut properties: Map<String, Value> = members
+        .map(|(member, value)| (member.clone(), member_schema(event.name, member, value)))
         .collect();
-    let required: Vec<&String> = members.keys().collect();
-    let mut schema =
-        json!({ "type": "object", "properties": properties, "additionalProperties": true });
-    if name != "webhook.test" {
+    let required: Vec<String> = properties.keys().cloned().collect();
+    let test =
+        json!({ "type": "boolean", "description": "`true` in a test event; otherwise absent." });
+    properties.insert("test".to_owned(), test);
+    let mut schema = json!({ "type": "object", "properties": properties });
+    if event.name != "webhook.test" {
         schema["required"] = json!(required);
     }
     schema
 }
 
-fn member_schema(name: &str, value: &Value) -> Value {
+fn member_schema(event: &str, name: &str, value: &Value) -> Value {
+    let set = match (event, name) {
+        (_, "type") => Some("AccountType"),
+        (_, "action_kind") => Some("ActionKind"),
+        (_, "reason") => Some("DisabledReason"),
+        ("goal.updated", "status") => Some("GoalStatus"),
+        (_, "status") => Some("ActionStatus"),
+        _ => None,
+    };
+    if let Some(set) = set {
+        return json!({ "$ref": format!("#/components/schemas/{set}") });
+    }
     match value {
         Value::Array(items) => {
-            let item = items.first().map_or(json!({}), |it| member_schema(name, it));
+            let item = items.first().map_or(json!({}), |it| member_schema(event, name, it));
             json!({ "type": "array", "items": item, "maxItems": 100 })
         }
         Value::Number(_) => json!({ "type": "integer" }),
         Value::Bool(_) => json!({ "type": "boolean" }),
         _ if name == "institution_name" => json!({ "type": ["string", "null"] }),
         _ if name.ends_with("_at") || name == "as_of" => {
-            json!({ "type": "string", "format": "date-time" })
+            json!({ "$ref": "#/components/schemas/DateTime" })
         }
         _ if name.ends_with("_on") || name.ends_with("_date") => {
-            json!({ "type": "string", "format": "date" })
+            json!({ "$ref": "#/components/schemas/CalendarDate" })
         }
-        _ => json!({ "type": "string" }),
+        _ => {
+            let mut schema = json!({ "type": "string" });
+            if let Some((keyword, form)) = ids::form(name, value.as_str().unwrap_or_default()) {
+                schema[keyword] = form;
+            }
+            schema
+        }
     }
 }

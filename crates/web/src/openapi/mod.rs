@@ -3,7 +3,9 @@
 mod bodies;
 mod events;
 pub(crate) mod examples;
+mod ids;
 mod operation_ids;
+mod values;
 
 use std::collections::BTreeMap;
 
@@ -22,12 +24,16 @@ pub(crate) type Schemas = BTreeMap<String, Value>;
 
 /// Members that are omitted instead of null.
 const MAY_BE_ABSENT: [(&str, &str); 2] = [("Pagination", "total_count"), ("ErrorDetail", "param")];
+/// Types that have some of their members.
+const PARTIAL: [&str; 1] = ["ActionResult"];
 
 /// The document as it is served, with `public_url` as the server's address.
 pub fn document(public_url: &str) -> String {
     let schemas = schemas();
     let mut all_schemas = schemas.clone();
     all_schemas.extend(bodies::schemas());
+    all_schemas.extend(events::schemas());
+    events::refer_to_data(&mut all_schemas);
     all_schemas.extend(ENDPOINTS.iter().map(|it| (envelope_name(it), envelope(it))));
     let paths = json!(paths(&schemas, public_url));
     let document = json!({
@@ -250,7 +256,7 @@ fn taken(takes: Takes) -> Value {
             json!({ "type": "string", "minLength": 1, "maxLength": longest })
         }
         Takes::Id(prefix) => {
-            json!({ "type": "string", "pattern": format!("^{prefix}[0-9a-hjkmnp-tv-z]{{26}}$") })
+            json!({ "type": "string", "pattern": ids::pattern(prefix) })
         }
         Takes::Uuid => json!({ "type": "string", "format": "uuid" }),
         Takes::Date => json!({ "type": "string", "format": "date" }),
@@ -360,6 +366,8 @@ pub(crate) fn schemas() -> Schemas {
         require_all(name, schema);
         open_free_form(schema);
     }
+    values::add(&mut schemas);
+    ids::add_forms(&mut schemas);
     examples::add_numbers(&mut schemas);
     examples::add_filled(&mut schemas);
     schemas
@@ -410,6 +418,10 @@ fn open_free_form(schema: &mut Value) {
 /// Marks nullable members as required: the API sends null, never omits them, while utoipa treats them as optional.
 fn require_all(name: &str, schema: &mut Value) {
     let Some(members) = schema["properties"].as_object() else { return };
+    if PARTIAL.contains(&name) {
+        schema.as_object_mut().map(|it| it.remove("required"));
+        return;
+    }
     let kept = |member: &&String| !MAY_BE_ABSENT.contains(&(name, member.as_str()));
     schema["required"] = members.keys().filter(kept).cloned().collect();
 }

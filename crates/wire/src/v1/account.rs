@@ -13,16 +13,13 @@ pub struct Account {
     /// The last digits of the account number.
     #[schema(example = "4821")]
     pub mask: Option<String>,
-    /// depository, credit, loan, investment or other.
     #[schema(example = "depository")]
     pub r#type: &'static str,
     /// Plaid's subtype: checking, savings, credit card, mortgage, brokerage, 401k and so on.
     #[schema(example = "checking")]
     pub subtype: Option<String>,
-    /// open or closed.
     #[schema(example = "open")]
     pub status: &'static str,
-    /// connected, needs_attention, disconnected or manual.
     #[schema(example = "connected")]
     pub connection_status: String,
     pub hidden: bool,
@@ -45,7 +42,6 @@ pub struct Account {
     #[schema(example = "Harbor Federal Bank")]
     pub institution_name: Option<String>,
     pub institution_logo: Option<String>,
-    /// file, simplefin, plaid, demo or manual.
     #[schema(example = "demo")]
     pub external_source: String,
     /// The time of the balance; null before the first balance is known.

@@ -32,14 +32,10 @@ pub struct Approval {
 pub struct ActionBody {
     #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a76")]
     pub action_id: String,
-    /// paper_trade.create, paper_account.create, transaction.recategorize, transaction.rename, rule.create,
-    /// transfer.propose or custom.
     #[schema(example = "paper_trade.create")]
     pub action_type: String,
-    /// trade, account_create, data_fix, automation, transfer or unknown.
     #[schema(example = "trade")]
     pub action_kind: &'static str,
-    /// pending_approval, approved, executing, executed, failed, rejected, expired or cancelled.
     #[schema(example = "pending_approval")]
     pub status: &'static str,
     #[schema(example = "Buy 3 AAPL")]
@@ -58,13 +54,35 @@ pub struct ActionBody {
     pub details: Option<ActionDetails>,
     pub proposed_by: ProposedBy,
     pub decided_by: Option<DecidedBy>,
-    /// click or passkey.
+    /// Null until the person decided.
     pub decision_method: Option<String>,
     pub rejection_reason: Option<String>,
-    /// The result after execution: `trade_id`, `paper_account_id`, `transaction_count` and `rule_ids`, `rule_id`,
-    /// or `confirmed`.
-    #[schema(value_type = Option<Object>)]
+    /// The result after execution; null before.
+    #[schema(value_type = Option<ActionResult>)]
     pub result: Option<Box<RawValue>>,
+}
+
+/// The result of an action, with the members that belong to its type. It is stored as JSON; this type documents it.
+#[derive(Debug, Clone, ToSchema)]
+pub struct ActionResult {
+    /// The trade, of `paper_trade.create`.
+    #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a78")]
+    pub trade_id: String,
+    /// The account, of `paper_account.create`.
+    #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a70")]
+    pub paper_account_id: String,
+    /// The number of changed transactions, of `transaction.recategorize` and `transaction.rename`.
+    #[schema(example = 2)]
+    pub transaction_count: i64,
+    /// The rules that were created, of `transaction.recategorize` and `transaction.rename`.
+    #[schema(example = json!(["rule_01kny3v1m8f2x9q4t7r5c6b8de"]))]
+    pub rule_ids: Vec<String>,
+    /// The rule, of `rule.create`.
+    #[schema(example = "rule_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub rule_id: String,
+    /// True once the person confirmed it, of `transfer.propose` and `custom`.
+    #[schema(example = true)]
+    pub confirmed: bool,
 }
 
 /// What the person's decision requires.
@@ -80,7 +98,6 @@ pub struct DecisionNeeds {
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ProposedBy {
-    /// api_key, app or person.
     #[schema(example = "api_key")]
     pub r#type: &'static str,
     #[schema(example = "key_01kny3v1m8f2x9q4t7r5c6b8de")]
@@ -91,7 +108,6 @@ pub struct ProposedBy {
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct DecidedBy {
-    /// person.
     #[schema(example = "person")]
     pub r#type: &'static str,
     #[schema(example = "usr_01kny3v1m8f2x9q4t7r5c6b8de")]
@@ -101,7 +117,6 @@ pub struct DecidedBy {
 /// The trade as shown to the person, at the price when it was proposed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TradeDetails {
-    /// paper_trade.
     #[schema(example = "paper_trade")]
     pub kind: String,
     pub account: TradeAccount,
@@ -109,12 +124,10 @@ pub struct TradeDetails {
     pub symbol: String,
     #[schema(example = "Apple Inc.")]
     pub security_name: Option<String>,
-    /// buy or sell.
     #[schema(example = "buy")]
     pub side: String,
     #[schema(example = "Buy")]
     pub side_label: String,
-    /// shares or dollars.
     #[schema(example = "shares")]
     pub input_mode: String,
     #[schema(example = "3")]
@@ -127,7 +140,6 @@ pub struct TradeDetails {
     pub current_price_display: Option<String>,
     #[schema(example = "+$2.10 (+1.14%)")]
     pub price_change_display: Option<String>,
-    /// positive, negative or neutral.
     #[schema(example = "positive")]
     pub price_change_direction: Option<String>,
     #[schema(example = "2026-04-10T14:30:00.000Z")]
@@ -157,7 +169,6 @@ pub struct TradeDetails {
 pub struct TradeAccount {
     #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a70")]
     pub id: String,
-    /// paper.
     #[schema(example = "paper")]
     pub source: String,
     #[schema(example = "Paper trading")]
@@ -171,7 +182,6 @@ pub struct TradeAccount {
     pub available_amount_label: String,
     #[schema(example = "$99,438.70")]
     pub available_amount_display: Option<String>,
-    /// available or unavailable.
     #[schema(example = "available")]
     pub available_amount_state: String,
 }

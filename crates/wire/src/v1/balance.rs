@@ -22,7 +22,6 @@ pub struct DailyBalance {
     pub balance_current: Number,
     pub balance_available: Option<Number>,
     pub balance_limit: Option<Number>,
-    /// reported (by the institution), inferred (calculated from transactions) or carried (the last known balance).
     #[schema(example = "reported")]
     pub source: &'static str,
     /// The part of the day's balance change that no transaction explains; null if transactions explain all of it.

@@ -20,16 +20,12 @@ pub struct Benefit {
         example = "Up to $50 from January to June and again from July to December at Resy restaurants."
     )]
     pub description: String,
-    /// What it is spent on, such as dining or travel.
     #[schema(example = "dining")]
     pub category: &'static str,
-    /// credit, points, membership, insurance or perk.
     #[schema(example = "credit")]
     pub benefit_type: &'static str,
-    /// monthly, quarterly, semi_annual, annual, every_4_years or one_time.
     #[schema(example = "semi_annual")]
     pub frequency: &'static str,
-    /// calendar or anniversary.
     #[schema(example = "calendar")]
     pub cycle_alignment: &'static str,
     pub cycle_start: Day,
@@ -45,10 +41,9 @@ pub struct Benefit {
     pub remaining_amount: Number,
     /// The last day of the cycle.
     pub expires_on: Day,
-    /// Days left, including today: 1 on the last day.
+    /// Days left; 0 on the last day.
     #[schema(example = json!(46))]
     pub days_until_expiry: i64,
-    /// available, partially_used, used, expired or not_usable.
     #[schema(example = "partially_used")]
     pub status: &'static str,
     /// Whether the cardholder must activate it with the issuer first.

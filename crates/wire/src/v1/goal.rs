@@ -9,10 +9,8 @@ pub struct Goal {
     pub id: String,
     #[schema(example = "Six months of expenses")]
     pub name: String,
-    /// savings, emergency_fund, debt_payoff, purchase, retirement, net_worth or custom.
     #[schema(example = "emergency_fund")]
     pub goal_type: &'static str,
-    /// active, paused, completed or cancelled.
     #[schema(example = "active")]
     pub status: &'static str,
     #[schema(example = "USD")]

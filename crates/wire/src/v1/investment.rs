@@ -12,7 +12,6 @@ pub struct Investments {
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct HoldingGroup {
-    /// equity, fixed_income, fund, cash, crypto, alternative, derivative or other.
     #[schema(example = "equity")]
     pub asset_class: &'static str,
     pub holdings: Vec<Holding>,
@@ -29,7 +28,6 @@ pub struct Holding {
     pub symbol: Option<String>,
     #[schema(example = "Vanguard Total Stock Market ETF")]
     pub name: String,
-    /// cash, cryptocurrency, derivative, equity, etf, fixed_income, mutual_fund or other.
     #[schema(example = "etf")]
     pub security_type: &'static str,
     #[schema(example = "equity")]

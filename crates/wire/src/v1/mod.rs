@@ -22,7 +22,7 @@ mod transaction;
 mod webhook;
 
 pub use account::{Account, Accounts};
-pub use action::{Action, ActionBody, ActionDetails, Approval, DecisionNeeds};
+pub use action::{Action, ActionBody, ActionDetails, ActionResult, Approval, DecisionNeeds};
 pub use action::{Change, DecidedBy, ProposedBy, TradeAccount, TradeDetails};
 pub use balance::{Balances, DailyBalance};
 pub use benefit::{Benefit, BenefitSummary, BenefitTotals, BenefitWindow};

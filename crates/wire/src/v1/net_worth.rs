@@ -33,7 +33,7 @@ pub struct NetWorthPoint {
     pub total_liabilities: Number,
     /// By account type; debts are negative. A type without a known balance on that day is left out.
     pub by_type: BTreeMap<&'static str, Number>,
-    /// reported, or inferred if a balance was worked back from transactions.
+    /// `inferred` if the balance of an account was worked back from transactions.
     #[schema(example = "reported")]
     pub source: &'static str,
 }

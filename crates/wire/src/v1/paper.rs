@@ -15,7 +15,6 @@ pub struct PaperAccount {
     pub id: String,
     #[schema(example = "Paper account")]
     pub name: String,
-    /// open or closed.
     #[schema(example = "open")]
     pub status: &'static str,
     #[schema(example = "USD")]
@@ -63,7 +62,6 @@ pub struct PaperHolding {
     pub symbol: String,
     #[schema(example = "Apple Inc.")]
     pub name: String,
-    /// equity or etf.
     #[schema(example = "equity")]
     pub security_type: &'static str,
     #[schema(example = "USD")]
@@ -89,7 +87,6 @@ pub struct PaperTrade {
     /// Always trade.
     #[schema(example = "trade")]
     pub r#type: &'static str,
-    /// buy or sell.
     #[schema(example = "buy")]
     pub subtype: &'static str,
     #[schema(example = "Bought 3 AAPL")]
@@ -113,10 +110,8 @@ pub struct PaperTrade {
 pub struct PaperActivity {
     #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a78")]
     pub id: String,
-    /// trade, dividend, split, deposit or reservation.
     #[schema(example = "dividend")]
     pub r#type: &'static str,
-    /// buy, sell, dividend, split, deposit, reserve or release.
     #[schema(example = "dividend")]
     pub subtype: &'static str,
     #[schema(example = "Dividend of AAPL")]

@@ -20,10 +20,8 @@ pub struct Stream {
     /// ISO 4217.
     #[schema(example = "USD")]
     pub currency: String,
-    /// inflow or outflow.
     #[schema(example = "outflow")]
     pub cash_flow_direction: &'static str,
-    /// income, subscription, bill, transfer or other.
     #[schema(example = "subscription")]
     pub stream_type: &'static str,
     #[schema(example = "TV and movies")]
@@ -32,13 +30,10 @@ pub struct Stream {
     pub category_tier1: Option<&'static str>,
     #[schema(example = "ENTERTAINMENT_TV_AND_MOVIES")]
     pub category_tier2: Option<&'static str>,
-    /// weekly, biweekly, semi_monthly, monthly, quarterly, semi_annually or annually.
     #[schema(example = "monthly")]
     pub frequency: &'static str,
-    /// active or ended.
     #[schema(example = "active")]
     pub status: &'static str,
-    /// early (seen twice, and of a kind that usually recurs) or mature.
     #[schema(example = "mature")]
     pub confidence: &'static str,
     /// The median of the last six amounts; always positive, like all amounts of a stream.

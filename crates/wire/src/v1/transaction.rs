@@ -21,7 +21,7 @@ pub struct Transaction {
     /// ISO 4217.
     #[schema(example = "USD")]
     pub currency: String,
-    /// inflow or outflow; agrees with the sign of `amount`.
+    /// Agrees with the sign of `amount`.
     #[schema(example = "outflow")]
     pub cash_flow_direction: &'static str,
     /// The posting date; while pending, the best known date.
@@ -31,10 +31,8 @@ pub struct Transaction {
     /// The name of the category.
     #[schema(example = "Groceries")]
     pub category_label: Option<&'static str>,
-    /// Plaid's primary category.
     #[schema(example = "FOOD_AND_DRINK")]
     pub category_tier1: Option<&'static str>,
-    /// Plaid's detailed category.
     #[schema(example = "FOOD_AND_DRINK_GROCERIES")]
     pub category_tier2: Option<&'static str>,
     #[schema(example = "Kroger")]

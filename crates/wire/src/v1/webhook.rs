@@ -21,10 +21,9 @@ pub struct Endpoint {
     /// Empty means every type.
     #[schema(example = json!(["transaction.created", "balance.updated"]))]
     pub filter_types: Vec<String>,
-    /// active or disabled.
     #[schema(example = "active")]
     pub status: &'static str,
-    /// manual, gone, failing or key_ended; null while it is active.
+    /// Null while it is active.
     pub disabled_reason: Option<String>,
     /// The first failure since the last success.
     pub failing_since: Option<Moment>,
@@ -96,7 +95,6 @@ pub struct LoggedEvent {
 pub struct EventDelivery {
     #[schema(example = "ep_01kny3v1m8f2x9q4t7r5c6b8de")]
     pub endpoint_id: String,
-    /// pending, retrying, delivered or failed.
     #[schema(example = "delivered")]
     pub status: &'static str,
     #[schema(example = 1)]
@@ -147,23 +145,20 @@ pub struct Delivery {
     pub attempt: i64,
     #[schema(example = 8)]
     pub max_attempts: i64,
-    /// scheduled, manual or test.
     #[schema(example = "scheduled")]
     pub trigger: String,
-    /// succeeded or failed.
     #[schema(example = "succeeded")]
     pub status: String,
     #[schema(example = 200)]
     pub response_status_code: Option<i64>,
     pub response_body: Option<String>,
-    /// timeout, dns, connect, tls, blocked_address, redirect or body_too_large; null otherwise.
+    /// Null if there was a response.
     pub error: Option<String>,
     #[schema(example = 84)]
     pub duration_ms: i64,
     pub attempted_at: Moment,
     /// The time of the next attempt; null if none is planned.
     pub next_attempt_at: Option<Moment>,
-    /// pending, retrying, delivered or failed.
     #[schema(example = "delivered")]
     pub event_status: String,
 }

@@ -7,7 +7,8 @@ use std::cmp::Reverse;
 use base::{
     AccountId, BenefitId, Currency, Date, Money, Timestamp, date_from_days, days_from_date,
 };
-use calc::benefits::{Alignment, Benefit, Card, Status, find_card};
+use calc::benefits::{Alignment, Benefit, Card, find_card};
+pub use calc::benefits::{Area, BenefitType, Cadence, Status};
 use calc::rates::Rates;
 use db::{Tx, params};
 use wire::json::{Day, Moment, Number};

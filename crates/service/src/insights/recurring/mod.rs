@@ -6,9 +6,8 @@ mod recompute;
 
 use base::category::Category;
 use base::{AccountId, Currency, Date, Money, StreamId, Timestamp, TransactionId, date_from_days};
-pub use calc::recurring::Status;
-use calc::recurring::{AmountClass, Confidence};
-pub use calc::recurring::{Frequency, PriceChange};
+use calc::recurring::AmountClass;
+pub use calc::recurring::{Confidence, Frequency, PriceChange, Status};
 use db::params;
 use wire::json::{Day, Moment, Number};
 use wire::v1::{self, Scope};

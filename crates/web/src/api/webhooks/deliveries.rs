@@ -32,6 +32,7 @@ pub(crate) const TEST: Endpoint = Endpoint {
     body: Some(Body {
         name: "WebhookTest",
         members: TRY,
+        rules: &[],
         examples: &[("Any type", r#"{"event_type": "transaction.created"}"#)],
     }),
     answer: Shape::of::<DeliveryTest>("DeliveryTest"),

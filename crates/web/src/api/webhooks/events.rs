@@ -125,6 +125,7 @@ pub(crate) const REPLAY: Endpoint = Endpoint {
     body: Some(Body {
         name: "WebhookReplay",
         members: REPLAYED,
+        rules: &[],
         examples: &[("To one endpoint", r#"{"endpoint_id": "ep_01kny3v1m8f2x9q4t7r5c6b8de"}"#)],
     }),
     answer: Shape::of::<v1::ReplayedEvent>("ReplayedEvent"),

@@ -68,6 +68,7 @@ pub(super) const CREATE: Endpoint = Endpoint {
     body: Some(Body {
         name: "NewWebhookEndpoint",
         members: NEW,
+        rules: &[],
         examples: &[
             ("Every event", r#"{"url": "https://example.com/hooks/evenkeel"}"#),
             (
@@ -159,6 +160,7 @@ pub(super) const UPDATE: Endpoint = Endpoint {
     body: Some(Body {
         name: "WebhookEndpointChange",
         members: CHANGED,
+        rules: &[],
         examples: &[
             ("Stop it", r#"{"status": "disabled"}"#),
             (

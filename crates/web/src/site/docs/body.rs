@@ -8,7 +8,7 @@ use crate::api::{Body, Endpoint, Holds, Member};
 
 pub(super) fn table(body: &Body) -> Markup {
     let payloads = body.members.iter().filter_map(|it| match it.holds {
-        Holds::ByWord(variants) => Some(variants),
+        Holds::ByWord { variants, .. } => Some(variants),
         _ => None,
     });
     html! {
@@ -56,6 +56,7 @@ fn holds(holds: Holds) -> Markup {
                 "a URL" span.soft { code { "https://..." } ", up to " (longest) " characters" }
             }
             Holds::Bool => { code { "true" } " or " code { "false" } }
+            Holds::False => { code { "false" } }
             Holds::Number { decimals } => { "a number" span.soft { "up to " (decimals) " decimals" } }
             Holds::DecimalText => { "text" span.soft { "a decimal number" } }
             Holds::Whole => { "an integer" }
@@ -68,7 +69,7 @@ fn holds(holds: Holds) -> Markup {
             Holds::Id(prefix) => { "an id" span.soft { code { (prefix) "..." } } }
             Holds::Uuid => { "an id" span.soft { "a UUID" } }
             Holds::Ids(prefix) => { "1 to 100 ids" span.soft { code { (prefix) "..." } } }
-            Holds::Json | Holds::ByWord(_) => { "an object" }
+            Holds::Json | Holds::ByWord { .. } => { "an object" }
         }
     }
 }

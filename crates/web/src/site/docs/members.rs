@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::super::snippet::prose;
+use super::endpoint::words_of;
 use crate::api::{Endpoint, Paging};
 use crate::openapi::{Schemas, beside, is_nullable, reference};
 
@@ -46,9 +47,21 @@ fn member(name: &str, schema: &Value, schemas: &Schemas, fold: Fold) -> Markup {
         li {
             span.name { code { (name) } " " span.type { (shape.words) } }
             @if let Some(about) = &shape.about { span.about { (prose(about)) } }
+            @if !shape.values.is_empty() { (values(&shape.values)) }
             @if let Some(inner) = shape.inner.filter(|_| fold.depth < DEEPEST) {
                 (members(inner, schemas, fold))
             }
+        }
+    }
+}
+
+/// The known values of a member. A long list is collapsed.
+fn values(values: &[&str]) -> Markup {
+    html! {
+        @if values.len() > 10 {
+            details { summary { (values.len()) " values" } (words_of(values)) }
+        } @else {
+            (words_of(values))
         }
     }
 }
@@ -73,6 +86,8 @@ fn members(schema: &Value, schemas: &Schemas, fold: Fold) -> Markup {
 struct Shape<'a> {
     words: String,
     about: Option<String>,
+    /// The known values, of the value or of its list items.
+    values: Vec<&'a str>,
     /// The object schema, of the value or of its list items.
     inner: Option<&'a Value>,
 }
@@ -101,7 +116,7 @@ impl<'a> Shape<'a> {
             (Some("array"), _) => {
                 let item = Shape::of(&schema["items"], schemas);
                 let words = format!("list of {}s", item.words);
-                return Shape { words, about: item.about, inner: item.inner };
+                return Shape { words, ..item };
             }
             (Some("string"), Some("date")) => "day",
             (Some("string"), Some("date-time")) => "instant",
@@ -110,7 +125,9 @@ impl<'a> Shape<'a> {
             (None, _) => "anything",
         };
         let inner = (words == "object").then_some(schema);
-        Shape { words: words.to_owned(), about: None, inner }
+        let values = schema["x-extensible-enum"].as_array().into_iter().flatten();
+        let values = values.filter_map(Value::as_str).collect();
+        Shape { words: words.to_owned(), about: None, values, inner }
     }
 }
 
@@ -129,6 +146,8 @@ mod tests {
     #[test]
     fn types_are_described_in_words() {
         check("Account.id", "string", "");
+        check("Account.type", "string", "Plaid's type of an account.");
+        check("Action.decision_method", "string or null", "Null until the person decided.");
         check("Account.mask", "string or null", "The last digits");
         check("Account.balance_current", "number or null", "The balance; for credit");
         check("Account.as_of", "instant or null", "The time of the balance");

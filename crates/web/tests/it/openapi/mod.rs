@@ -1,5 +1,8 @@
 //! The OpenAPI document: complete, valid, and consistent with real responses.
 
+mod json_schema;
+mod types;
+
 use std::collections::BTreeSet;
 
 use http::StatusCode;
@@ -12,6 +15,7 @@ use web::api::Endpoint;
 use crate::actions::TradingFixture;
 use crate::client::Client;
 use crate::webhooks::WebhooksFixture;
+use json_schema::violations;
 
 const POST_TRADE: &str = "post /paper-trading/accounts/{accountId}/trades";
 
@@ -75,85 +79,6 @@ fn every_reference_resolves_and_every_operation_is_described() {
             }
             assert_eq!(answers.contains(&"304".to_owned()), method == "get", "{named}");
         }
-    }
-}
-
-/// The violations of a schema by a value. Only the part of JSON Schema that the document uses is supported.
-fn violations(document: &Value, schema: &Value, value: &Value, path: &str) -> Vec<String> {
-    if let Some(reference) = schema["$ref"].as_str() {
-        let target = document.pointer(reference.trim_start_matches('#')).unwrap();
-        return violations(document, target, value, path);
-    }
-    if let Some(choices) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) {
-        let is_valid = |it: &Value| violations(document, it, value, path).is_empty();
-        return if choices.iter().any(is_valid) {
-            Vec::new()
-        } else {
-            vec![format!("{path}: no choice fits {value}")]
-        };
-    }
-    let types: Vec<&str> = match &schema["type"] {
-        Value::String(only) => vec![only],
-        Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
-        _ => return Vec::new(),
-    };
-    let actual = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_i64() && types.contains(&"integer") => "integer",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
-    if !types.contains(&actual) {
-        return vec![format!("{path}: {actual} is not {types:?}")];
-    }
-    match value {
-        Value::Array(items) => items
-            .iter()
-            .flat_map(|it| violations(document, &schema["items"], it, &format!("{path}[]")))
-            .collect(),
-        Value::Object(members) => {
-            let known = schema["properties"].as_object().cloned().unwrap_or_default();
-            let required = schema["required"].as_array().cloned().unwrap_or_default();
-            let missing =
-                required.iter().filter_map(Value::as_str).filter(|it| !members.contains_key(*it));
-            let mut wrong: Vec<String> =
-                missing.map(|it| format!("{path}.{it} is missing")).collect();
-            for (name, member) in members {
-                match known.get(name) {
-                    Some(schema) => wrong.extend(violations(
-                        document,
-                        schema,
-                        member,
-                        &format!("{path}.{name}"),
-                    )),
-                    None if schema["additionalProperties"].is_object() => {
-                        let any = &schema["additionalProperties"];
-                        wrong.extend(violations(document, any, member, &format!("{path}.{name}")))
-                    }
-                    // An object schema without properties allows any member.
-                    None if schema.get("properties").is_none() => {}
-                    None => wrong.push(format!("{path}.{name} is not documented")),
-                }
-            }
-            wrong
-        }
-        _ => Vec::new(),
-    }
-}
-
-#[test]
-fn schema_violations_are_found() {
-    let document = document();
-    let schema = json!({ "$ref": "#/components/schemas/Meta" });
-    let good = json!({ "request_id": "req_1", "timestamp": "2026-03-10T12:00:00.000Z" });
-    assert!(violations(&document, &schema, &good, "").is_empty());
-    for bad in
-        [json!({ "request_id": 1, "timestamp": "" }), json!({ "request_id": "" }), json!(null)]
-    {
-        assert!(!violations(&document, &schema, &bad, "").is_empty(), "{bad}");
     }
 }
 
