@@ -54,6 +54,8 @@ pub struct AccountDraft {
     pub removed: Vec<String>,
     /// All positions of the account, if the source reports positions: a position that is not listed no longer exists.
     pub holdings: Option<Vec<HoldingDraft>>,
+    /// The trades of securities, from which the cost of a position follows if the source does not say it.
+    pub trades: Vec<TradeDraft>,
 }
 
 impl AccountDraft {
@@ -83,6 +85,7 @@ impl AccountDraft {
             transactions: Vec::new(),
             removed: Vec::new(),
             holdings: None,
+            trades: Vec::new(),
         }
     }
 }
@@ -168,6 +171,35 @@ pub struct SecurityDraft {
     pub previous_close: Option<Fixed9>,
     pub priced_at: Option<Timestamp>,
 }
+
+/// A trade of a security. The transaction beside it tells its effect on the cash of the account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TradeDraft {
+    /// The source's own id of the trade.
+    pub external_id: Option<String>,
+    /// The external id of the security.
+    pub security: String,
+    pub on: Date,
+    pub kind: TradeKind,
+    /// The traded units, positive; for a split, the new units for `per` old ones. Negative if it reverses a trade.
+    pub quantity: Fixed9,
+    pub per: Option<Fixed9>,
+    /// What was paid or received in minor units of the account's currency, fees included; none if unknown.
+    pub amount_minor: Option<i64>,
+}
+
+words!(
+    TradeKind {
+        Buy => "buy",
+        Sell => "sell",
+        /// A dividend or gain that bought more units.
+        Reinvest => "reinvest",
+        Split => "split",
+        TransferIn => "transfer_in",
+        TransferOut => "transfer_out",
+        ReturnOfCapital => "return_of_capital",
+    }
+);
 
 words!(
     SecurityKind {

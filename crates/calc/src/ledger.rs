@@ -36,11 +36,6 @@ impl Ledger {
         &self.accounts[entry.account]
     }
 
-    /// Whether a credit card is linked.
-    pub fn has_card(&self) -> bool {
-        self.accounts.iter().any(|it| it.kind == AccountKind::Credit)
-    }
-
     /// The stream of an entry with a schedule that is known well enough to rely on.
     pub fn mature_pay(&self, entry: &Entry) -> Option<&PayStream> {
         entry.pay.map(|it| &self.pays[it.stream]).filter(|it| it.mature)
@@ -98,6 +93,8 @@ pub struct Entry {
     pub flags: EntryFlags,
     /// Set on both legs of a transfer between own accounts.
     pub transfer: Option<TransferKind>,
+    /// An outflow that pays a linked card or loan, although the other leg of the payment is missing.
+    pub pays_linked_debt: bool,
     pub pay: Option<Pay>,
 }
 

@@ -149,6 +149,7 @@ fn accounts(draw: &mut Draw, transactions: usize, as_of: Timestamp) -> Vec<Accou
         transactions: Vec::with_capacity(transactions * (share as usize + 2) / 64),
         removed: Vec::new(),
         holdings: None,
+        trades: Vec::new(),
     };
     ACCOUNTS.iter().map(account).collect()
 }

@@ -83,6 +83,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "deleted_accounts",
         sql: include_str!("../../../migrations/0016_deleted_accounts.sql"),
     },
+    Migration {
+        version: 17,
+        name: "trades",
+        sql: include_str!("../../../migrations/0017_trades.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).
@@ -105,6 +110,7 @@ pub fn statements() -> Vec<String> {
         crate::platform::installation::STATEMENTS,
         crate::ledger::instruments::STATEMENTS,
         crate::ledger::investments::STATEMENTS,
+        crate::ledger::trades::STATEMENTS,
         crate::access::invitations::STATEMENTS,
         crate::access::keys::STATEMENTS,
         crate::platform::limits::STATEMENTS,

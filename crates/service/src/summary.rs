@@ -1,5 +1,7 @@
 //! The summary of a household: net worth, cash flow, and the key figures of every other part.
 
+use std::collections::BTreeMap;
+
 use base::{Currency, Date, Money, Percent, Timestamp, date_from_days, days_from_date};
 use calc::rates::Rates;
 use calc::recurring::Status;
@@ -12,6 +14,7 @@ use crate::insights::scores::Latest;
 use crate::insights::spending::{self, Period};
 use crate::insights::{recurring, scores};
 use crate::ledger::accounts::{Account, ConnectionStatus};
+use crate::ledger::net_worth::ExcludedBalance;
 use crate::ledger::{Direction, accounts, goals, investments, net_worth, rates};
 use crate::{App, Caller, Result};
 
@@ -102,7 +105,7 @@ impl Builder<'_> {
     async fn cash_flow(&self) -> Result<v1::CashFlow> {
         let start = date_from_days(days_from_date(self.today) - WINDOW_DAYS + 1);
         let period = Period { start, end: self.today };
-        let flow = spending::totals(self.app, self.caller, period).await?;
+        let (flow, excluded) = spending::totals(self.app, self.caller, period).await?;
         let known = |minor| flow.has_data.then(|| self.money(minor));
         let net = flow.income_minor.saturating_sub(flow.spending_minor);
         let rate = Percent::of(net, flow.income_minor).filter(|_| flow.income_minor > 0);
@@ -113,6 +116,7 @@ impl Builder<'_> {
             unclassified: known(flow.unclassified_minor),
             net: known(net),
             savings_rate_percent: rate.map(Number::from),
+            excluded,
         })
     }
 
@@ -127,6 +131,7 @@ impl Builder<'_> {
             day_change_percent: total.day_change_percent.map(Number::from),
             total_gain_loss: money(total.total_gain_loss_minor),
             total_gain_loss_percent: total.total_gain_loss_percent.map(Number::from),
+            excluded: all.excluded.iter().map(Into::into).collect(),
         })
     }
 
@@ -140,7 +145,21 @@ impl Builder<'_> {
             active: active.len(),
             target_amount: sum(|it| Some(it.target_minor)),
             current_value: sum(|it| it.current_minor),
+            excluded: self.excluded_goals(&active),
         })
+    }
+
+    /// The targets of goals in currencies without an exchange rate.
+    fn excluded_goals(&self, goals: &[goals::Goal]) -> Vec<v1::Excluded> {
+        let mut excluded = BTreeMap::<Currency, ExcludedBalance>::new();
+        for goal in goals.iter().filter(|it| self.rates.to_base(0, it.currency).is_none()) {
+            let currency = goal.currency;
+            let none = ExcludedBalance { currency, minor: 0, accounts: 0 };
+            let of = excluded.entry(currency).or_insert(none);
+            of.minor = of.minor.saturating_add(goal.target_minor);
+            of.accounts += goal.account_count;
+        }
+        excluded.values().map(Into::into).collect()
     }
 
     async fn recurring(&self) -> Result<v1::SummaryRecurring> {
@@ -150,6 +169,7 @@ impl Builder<'_> {
             monthly_inflow: self.money(listed.monthly_inflow_minor),
             monthly_outflow: self.money(listed.monthly_outflow_minor),
             next_outflow: self.next_outflow(&listed),
+            excluded: listed.excluded.iter().map(Into::into).collect(),
         })
     }
 

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use base::category::Category;
 use base::draft::{
     AccountDraft, AccountKind, AssetClass, BalanceDraft, HoldingDraft, PastBalance, RateDraft,
-    SecurityDraft, SecurityKind, Source, Statement, TransactionDraft,
+    SecurityDraft, SecurityKind, Source, Statement, TradeDraft, TradeKind, TransactionDraft,
 };
 use base::{Currency, Fixed9, Money};
 
@@ -101,10 +101,28 @@ impl Account {
         self
     }
 
+    pub fn trading(mut self, trades: impl IntoIterator<Item = TradeDraft>) -> Account {
+        self.trades.extend(trades);
+        self
+    }
+
     /// All positions of the account; an empty list means that it has none.
     pub fn holding(mut self, positions: impl IntoIterator<Item = Position>) -> Account {
         self.holdings = Some(positions.into_iter().map(|it| it.0).collect());
         self
+    }
+}
+
+/// A trade of a security with this symbol, with what was paid or received.
+pub fn trade(on: &str, kind: &str, symbol: &str, quantity: &str, minor: i64) -> TradeDraft {
+    TradeDraft {
+        external_id: Some(format!("{on} {kind} {symbol}")),
+        security: symbol.to_owned(),
+        on: day(on),
+        kind: TradeKind::parse(kind).unwrap(),
+        quantity: Fixed9::parse(quantity).unwrap(),
+        per: None,
+        amount_minor: Some(minor),
     }
 }
 
@@ -144,6 +162,12 @@ pub fn txn(posted_on: &str, minor: i64, description: &str) -> Txn {
 impl Txn {
     pub fn id(mut self, external_id: &str) -> Txn {
         self.0.external_id = Some(external_id.to_owned());
+        self
+    }
+
+    /// Replaces the amount.
+    pub fn minor(mut self, minor: i64) -> Txn {
+        self.0.amount = Money::new(minor, self.0.amount.currency());
         self
     }
 

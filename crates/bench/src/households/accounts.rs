@@ -77,6 +77,7 @@ impl LinkedAccount {
             transactions: Vec::new(),
             removed: Vec::new(),
             holdings: None,
+            trades: Vec::new(),
         };
         LinkedAccount { draft, bank, role }
     }

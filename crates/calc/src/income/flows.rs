@@ -17,10 +17,28 @@ pub(super) struct Flows {
     pub(super) expenses: BTreeMap<&'static str, i128>,
     pub(super) debt: BTreeMap<&'static str, i128>,
     pub(super) rent: i128,
-    /// Spending by month: debt payments towards a linked account are not part of it.
-    pub(super) spent: Vec<i128>,
+    /// The cash flows by month.
+    pub(super) months: Vec<MonthFlows>,
     pub(super) saved: InflowOutflow,
     pub(super) invested: InflowOutflow,
+}
+
+/// The cash flows of one month, by posting date. Debt payments towards a linked account are none.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct MonthFlows {
+    pub(super) received: i128,
+    pub(super) spent: i128,
+    pub(super) unclassified: i128,
+}
+
+impl MonthFlows {
+    fn add(&mut self, flow: CashFlow, minor: i128) {
+        match flow {
+            CashFlow::Income => self.received += minor,
+            CashFlow::Spending(_) => self.spent -= minor,
+            CashFlow::Unclassified => self.unclassified += minor,
+        }
+    }
 }
 
 /// Totals in both directions, each positive.
@@ -41,7 +59,7 @@ impl Flows {
             expenses: BTreeMap::new(),
             debt: BTreeMap::new(),
             rent: 0,
-            spent: vec![0; window.months as usize],
+            months: vec![MonthFlows::default(); window.months as usize],
             saved: InflowOutflow::default(),
             invested: InflowOutflow::default(),
         };
@@ -62,8 +80,8 @@ impl Flows {
                 Some(_) => OutflowPurpose::Own,
             };
             flows.add(outlay, out);
-            if let Some(CashFlow::Spending(_)) = cash_flows[index] {
-                flows.spent[month] += out;
+            if let Some(flow) = cash_flows[index] {
+                flows.months[month].add(flow, -out);
             }
             // Inflows that are not income are not part of the division of income.
             let divides = label.is_none_or(|it| {

@@ -1,6 +1,9 @@
 //! Income analysis: the sources of an average month's income, and its uses.
 
 mod cash_flow;
+mod counterparties;
+#[cfg(test)]
+mod counterparty_tests;
 mod flows;
 mod labels;
 #[cfg(test)]
@@ -20,13 +23,14 @@ use base::draft::AccountKind;
 use base::{Date, Fixed9, TransactionId};
 
 pub use cash_flow::CashFlow;
-pub use labels::{InflowLabel, REFUND_DAYS};
+pub use counterparties::REFUND_DAYS;
+pub use labels::InflowLabel;
 pub use outflow::DebtLabel;
 pub use share::Share;
 pub use window::Window;
 
 use crate::ledger::{Account, Frequency, Ledger};
-use flows::Flows;
+use flows::{Flows, MonthFlows};
 use labels::Labels;
 use share::{by_month, variation};
 
@@ -48,6 +52,8 @@ pub struct Income {
     pub emergency_fund: EmergencyFund,
     pub investments: Investments,
     pub unallocated: Share,
+    /// Inflows that are neither income, transfer nor refund as far as is known, per month.
+    pub unclassified_minor: i64,
     /// The part of the expenses that is rent.
     pub rent_minor: i64,
     /// Largest first. Their monthly values add up to the income.
@@ -61,9 +67,14 @@ pub struct Income {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Month {
     pub start: Date,
+    /// With paychecks spread according to their schedule.
     pub income_minor: i64,
+    /// Income by posting date, as `CashFlow` defines it.
+    pub received_minor: i64,
     /// Spending, as `CashFlow` defines it.
     pub spent_minor: i64,
+    /// Inflows that are neither, as `CashFlow` defines them.
+    pub unclassified_minor: i64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,9 +160,10 @@ pub fn analyze_with_cash_flows(ledger: &Ledger) -> (Income, Vec<Option<CashFlow>
     let invested = flows.invested.shares(window.months, income);
     let savings = balance(ledger, Account::is_savings);
     let invested_balance = balance(ledger, |it| it.kind == AccountKind::Investment);
+    let unclassified = flows.months.iter().map(|it| it.unclassified).sum();
     let allocated = need + i128::from(saved[0].amount_minor) + i128::from(invested[0].amount_minor);
     let income = Income {
-        months: months(&window, &incomes, &flows.spent),
+        months: months(&window, &incomes, &flows.months),
         variability: variability(&incomes),
         cv: variation(&incomes),
         emergency_fund: EmergencyFund {
@@ -169,6 +181,7 @@ pub fn analyze_with_cash_flows(ledger: &Ledger) -> (Income, Vec<Option<CashFlow>
             balance: Share::of(invested_balance, income),
         },
         unallocated: Share::of(narrow(i128::from(income) - allocated), income),
+        unclassified_minor: by_month(&[unclassified], window.months).0,
         rent_minor: by_month(&[flows.rent], window.months).0,
         sources: sources(payers, values),
         uncounted: uncounted(ledger, &labels.labels, &window),
@@ -194,12 +207,14 @@ fn block(sums: &BTreeMap<&str, i128>, months: i64, income: i64) -> Block {
     }
 }
 
-fn months(window: &Window, incomes: &[i64], spent: &[i128]) -> Vec<Month> {
-    let spans = window.spans().into_iter().zip(incomes.iter().zip(spent));
-    let month = |((start, _), (income, spent)): ((Date, Date), (&i64, &i128))| Month {
+fn months(window: &Window, incomes: &[i64], flows: &[MonthFlows]) -> Vec<Month> {
+    let spans = window.spans().into_iter().zip(incomes.iter().zip(flows));
+    let month = |((start, _), (income, flows)): ((Date, Date), (&i64, &MonthFlows))| Month {
         start,
         income_minor: *income,
-        spent_minor: narrow(*spent),
+        received_minor: narrow(flows.received),
+        spent_minor: narrow(flows.spent),
+        unclassified_minor: narrow(flows.unclassified),
     };
     spans.map(month).collect()
 }

@@ -42,9 +42,9 @@ impl OutflowPurpose {
             return OutflowPurpose::Invested;
         }
         let code = entry.category.map_or("", Category::detailed);
-        // A payment to a card counts only where no card is linked, because then its purchases are not known.
+        // A payment to a card counts only if the card is not linked, because then its purchases are not known.
         let pays_card = code == "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT";
-        if is_own(entry) || pays_card && ledger.has_card() {
+        if is_own(entry) || pays_card && entry.pays_linked_debt {
             return OutflowPurpose::Own;
         }
         let on_card = ledger.account(entry).kind == AccountKind::Credit;

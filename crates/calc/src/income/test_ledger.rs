@@ -74,6 +74,7 @@ pub(crate) fn enter<'a>(
         key: String::new(),
         flags: EntryFlags::default(),
         transfer: None,
+        pays_linked_debt: amount_minor < 0 && category == "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT",
         pay: None,
     });
     ledger.entries.last_mut().unwrap()

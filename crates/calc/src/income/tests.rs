@@ -308,8 +308,8 @@ fn an_inflow_after_a_purchase_at_the_same_merchant_is_a_refund() {
     assert_eq!(returned(121, 5_000, |_| {}), "unclassified");
     assert_eq!(returned(-1, 5_000, |_| {}), "unclassified");
     assert_eq!(returned(10, 4_999, |_| {}), "unclassified");
-    let knows_payer = |it: &mut Ledger| it.entries[1].flags.gig = true;
-    assert_eq!(returned(10, 9_000, knows_payer), "gig");
+    let knows_payer = |it: &mut Ledger| it.entries[1].flags.benefit = true;
+    assert_eq!(returned(10, 9_000, knows_payer), "benefits");
     // A payer with a schedule is recognized without keywords.
     let pays_often = |it: &mut Ledger| {
         let first = it.entries[1].on;
@@ -317,7 +317,7 @@ fn an_inflow_after_a_purchase_at_the_same_merchant_is_a_refund() {
         let regular = it.entries.last_mut().unwrap();
         (regular.category, regular.key) = (None, "SHOP".to_owned());
     };
-    assert_eq!(returned(10, 9_000, pays_often), "unclassified");
+    assert_eq!(returned(10, 9_000, pays_often), "other_income");
     let no_key = |it: &mut Ledger| it.entries.iter_mut().for_each(|it| it.key.clear());
     assert_eq!(returned(10, 9_000, no_key), "unclassified");
     // A later purchase that is too small does not hide the returned one.
@@ -347,6 +347,7 @@ fn inflows_on_a_card_are_never_income() {
     let none: fn(&mut Entry) = |_| {};
     for (category, change, label) in [
         ("INCOME_WAGES", none, "unclassified"),
+        ("INCOME_GIG_ECONOMY", none, "refund"),
         ("", none, "unclassified"),
         ("LOAN_PAYMENTS_CREDIT_CARD_PAYMENT", none, "internal_transfer"),
         ("TRAVEL_LODGING", none, "refund"),
@@ -421,6 +422,25 @@ fn every_outflow_is_counted_in_its_block() {
             "{account} {category} {transfer:?}"
         );
     }
+}
+
+#[test]
+fn an_unpaired_payment_is_spending_only_if_what_it_pays_is_not_linked() {
+    let flow_of = |category: &str, pays_linked_debt: bool| {
+        let mut ledger = worked_example();
+        let entry = enter(&mut ledger, CHECKING, date("2025-03-03"), -3_000, category);
+        entry.pays_linked_debt = pays_linked_debt;
+        let (income, flows) = analyze_with_cash_flows(&ledger);
+        let is_spending = matches!(flows.last(), Some(Some(CashFlow::Spending(_))));
+        (is_spending, income.months[2].spent_minor, income.debt.total.amount_minor)
+    };
+    let card = "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT";
+    assert_eq!(flow_of(card, true), (false, 0, 0));
+    assert_eq!(flow_of(card, false), (true, 3_000, 1_000));
+    // A loan payment comes out of income either way.
+    let car = "LOAN_PAYMENTS_CAR_PAYMENT";
+    assert_eq!(flow_of(car, true), (false, 0, 1_000));
+    assert_eq!(flow_of(car, false), (true, 3_000, 1_000));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Holdings of the accounts in scope: value, day change, gain, and totals.
 
+mod cost;
 mod holdings;
 mod order;
 mod prices;
@@ -14,6 +15,7 @@ use base::{AccountId, Currency, Date, Fixed9, Percent, SecurityId, Timestamp};
 
 use crate::rates::Rates;
 
+pub use cost::{Cost, Lot, Trade, cost};
 pub use prices::{Price, newer};
 
 /// One security in one account. Its price is the institution's.
@@ -76,6 +78,8 @@ pub enum SortBy {
 pub struct Portfolio {
     pub groups: Vec<Group>,
     pub account_total: Total,
+    /// The value of holdings in currencies without an exchange rate, in no total.
+    pub excluded: BTreeMap<Currency, i64>,
     /// Accounts whose positions are worth more than the institution's balance; the difference is not subtracted.
     pub over_itemized: Vec<AccountId>,
 }
@@ -133,8 +137,9 @@ pub fn portfolio(scope: &Scope<'_>, view: &View) -> Portfolio {
     holdings.sort_by_key(|it| it.security_id);
     totals::share(&mut holdings, scope.rates);
     let account_total = totals::total(&holdings, scope.rates);
+    let excluded = totals::excluded(&holdings, scope.rates);
     let groups = order::groups(holdings, scope.rates, view);
-    Portfolio { groups, account_total, over_itemized }
+    Portfolio { groups, account_total, excluded, over_itemized }
 }
 
 impl Default for View {

@@ -1,8 +1,10 @@
 //! Totals over holdings in the base currency, and each holding's share.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-use base::Percent;
+use base::draft::AssetClass;
+use base::{Currency, Percent};
 
 use super::{Holding, Total};
 use crate::rates::Rates;
@@ -18,6 +20,10 @@ pub(super) fn total(holdings: &[Holding], rates: &Rates) -> Total {
     let mut value = Sum::default();
     let (mut change, mut yesterday) = (Sum::default(), Sum::default());
     let (mut gain, mut basis) = (Sum::default(), Sum::default());
+    // Cash costs what it is worth, so alone it says nothing about the gain of the rest.
+    let is_cash = |it: &Holding| it.asset_class == AssetClass::Cash;
+    let has_cost = |it: &Holding| it.cost_basis_total_minor.is_some() && !is_cash(it);
+    let has_gain = holdings.iter().any(has_cost) || holdings.iter().all(is_cash);
     for holding in holdings {
         let in_base = |minor: Option<i64>| rates.to_base(minor?, holding.currency);
         let Some(worth) = in_base(holding.current_value_minor) else { continue };
@@ -26,7 +32,7 @@ pub(super) fn total(holdings: &[Holding], rates: &Rates) -> Total {
             change.add(moved, 0);
             yesterday.add(worth, moved);
         }
-        if let Some(cost) = in_base(holding.cost_basis_total_minor) {
+        if let Some(cost) = in_base(holding.cost_basis_total_minor).filter(|_| has_gain) {
             gain.add(worth, cost);
             basis.add(cost, 0);
         }
@@ -39,6 +45,16 @@ pub(super) fn total(holdings: &[Holding], rates: &Rates) -> Total {
         total_gain_loss_minor: gain.get(),
         total_gain_loss_percent: gain.percent_of(basis),
     }
+}
+
+/// The value of holdings in currencies without an exchange rate, which no total includes.
+pub(super) fn excluded(holdings: &[Holding], rates: &Rates) -> BTreeMap<Currency, i64> {
+    let mut excluded: BTreeMap<Currency, i64> = BTreeMap::new();
+    for holding in holdings.iter().filter(|it| rates.rate(it.currency).is_none()) {
+        let sum = excluded.entry(holding.currency).or_default();
+        *sum = sum.saturating_add(holding.current_value_minor.unwrap_or(0));
+    }
+    excluded
 }
 
 /// Rounds every share down and gives the missing hundredths to those with the largest remainders, so that the shares

@@ -44,6 +44,8 @@ impl AmountClass {
             match variation_squared(amounts) {
                 it if it <= 0.10 * 0.10 => AmountClass::Near,
                 it if it <= 0.35 * 0.35 => AmountClass::Variable,
+                // A bill that follows the seasons varies much over a year, but little from one month to the next.
+                _ if changes_slowly(amounts) => AmountClass::Variable,
                 _ => AmountClass::Erratic,
             }
         }
@@ -102,6 +104,18 @@ fn variation_squared(amounts: &[i64]) -> f64 {
     let mean = amounts.iter().map(|it| *it as f64).sum::<f64>() / count;
     let spread = |it: &i64| (*it as f64 - mean) * (*it as f64 - mean);
     amounts.iter().map(spread).sum::<f64>() / count / (mean * mean)
+}
+
+/// Whether amounts change less from one to the next than random ones of the same spread: the sum of squared steps is
+/// about twice the sum of squared deviations if the order is random. Proportions count, not differences.
+fn changes_slowly(amounts: &[i64]) -> bool {
+    const FEWEST: usize = 8;
+    const SLOW: f64 = 0.8;
+    let logs: Vec<f64> = amounts.iter().map(|it| (*it as f64).ln()).collect();
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    let spread: f64 = logs.iter().map(|it| (it - mean) * (it - mean)).sum();
+    let steps: f64 = logs.windows(2).map(|it| (it[1] - it[0]) * (it[1] - it[0])).sum();
+    amounts.len() >= FEWEST && steps <= SLOW * spread
 }
 
 /// Changes that lasted: a single different payment, such as a bonus, is not one. Variable amounts have no price

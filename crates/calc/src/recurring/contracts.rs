@@ -1,7 +1,10 @@
 //! Separates several contracts with one counterparty by their amounts, or by when they were active.
 
 use super::amounts::{AmountClass, is_price_ratio};
-use super::detection::{DetectedStream, GroupTraits, Strictness, detect_stream, early};
+use super::detection::{
+    DetectedStream, GroupTraits, Strictness, detect_stream, early, monthly_bill,
+};
+use super::schedule::Frequency;
 use super::{PaymentKind, Point};
 
 /// Amounts belong to different contracts if the higher is more than this many percent, and more than this many minor
@@ -23,7 +26,10 @@ pub(super) fn find(points: &[Point], traits: GroupTraits) -> Vec<DetectedStream>
             Some(parts) => parts,
             None => vec![whole],
         },
-        None => apart(points, traits),
+        None => match monthly_bill(points, traits) {
+            Some(bill) => vec![bill],
+            None => apart(points, traits),
+        },
     }
 }
 
@@ -75,8 +81,16 @@ fn apart(points: &[Point], traits: GroupTraits) -> Vec<DetectedStream> {
     // but its price repeats to the cent.
     let (usual, least) = match traits.payment_kind {
         PaymentKind::Bill => (Strictness::Usual, 1),
-        PaymentKind::Habit | PaymentKind::Other => (Strictness::Strict, 2),
+        PaymentKind::Habit | PaymentKind::Cash | PaymentKind::Other => (Strictness::Strict, 2),
     };
+    by_amount.retain(|it| {
+        let is_stream = !is_coincidence(it, points);
+        if !is_stream {
+            rest.extend_from_slice(&it.points);
+        }
+        is_stream
+    });
+    rest.sort_unstable_by_key(Point::order);
     let mut prices = clusters(&rest, 0, 0, least);
     by_amount = by_amount.into_iter().map(|it| stitched(it, &mut prices, traits)).collect();
     prices.retain(|it| !it.is_empty() && it.len() < points.len());
@@ -101,6 +115,17 @@ fn apart(points: &[Point], traits: GroupTraits) -> Vec<DetectedStream> {
         by_amount.extend(early(points, traits, 5));
     }
     by_amount
+}
+
+/// Whether a few similar payments, far apart among many others, only look like a contract: a bill that follows the
+/// seasons is similar every January.
+fn is_coincidence(detected: &DetectedStream, points: &[Point]) -> bool {
+    let own = &detected.points;
+    let (first, last) = (own[0], own[own.len() - 1]);
+    let is_rare = detected.fit.schedule.frequency >= Frequency::Quarterly;
+    let is_one_price = own.iter().all(|it| it.amount_minor == first.amount_minor);
+    let within = |it: &&Point| (first.at.day..=last.at.day).contains(&it.at.day);
+    is_rare && !is_one_price && points.iter().filter(within).count() >= 4 * own.len()
 }
 
 fn count(detected: &[DetectedStream]) -> usize {
@@ -227,7 +252,7 @@ fn cut_in_time(
     found: &mut Vec<DetectedStream>,
 ) {
     let as_habit = match traits.payment_kind {
-        PaymentKind::Habit => return,
+        PaymentKind::Habit | PaymentKind::Cash => return,
         PaymentKind::Other => GroupTraits { payment_kind: PaymentKind::Habit, ..traits },
         PaymentKind::Bill => traits,
     };

@@ -88,7 +88,7 @@ fn may_repeat(frequency: Frequency, gaps: &[i64], usual: i64) -> bool {
 
 fn bound(count: usize, class: AmountClass, traits: GroupTraits, strictness: Strictness) -> u32 {
     match (traits.payment_kind, class) {
-        (PaymentKind::Habit, _) => RARE_AMONG_MANY,
+        (PaymentKind::Habit | PaymentKind::Cash, _) => RARE_AMONG_MANY,
         (PaymentKind::Bill, _) if strictness == Strictness::Strict => RARE,
         (_, _) if strictness == Strictness::Strict => RARE_AMONG_MANY,
         (PaymentKind::Bill, class) if class.is_regular() => RARE_WITH_REGULAR_AMOUNTS,
@@ -127,7 +127,7 @@ fn is_steady(fit: &Fit, class: AmountClass, traits: GroupTraits) -> bool {
     let covers_min = match traits.payment_kind {
         PaymentKind::Bill if may_skip => 60,
         PaymentKind::Bill => 65,
-        PaymentKind::Habit | PaymentKind::Other => 75,
+        PaymentKind::Habit | PaymentKind::Cash | PaymentKind::Other => 75,
     };
     fit.covers(covers_min)
         && (count - fit.filled) * 10 <= count
@@ -185,8 +185,20 @@ fn is_pair(fit: &Fit, amounts: &[i64], traits: GroupTraits) -> bool {
     match traits.payment_kind {
         PaymentKind::Bill => fit.raw_total <= 5 && are_within(amounts, 25),
         PaymentKind::Other => fit.raw_total <= 3 && are_within(amounts, 15),
-        PaymentKind::Habit => false,
+        PaymentKind::Habit | PaymentKind::Cash => false,
     }
+}
+
+/// A bill that comes about every month, however much its amount changes and its day moves: gas, water, electricity.
+pub(super) fn monthly_bill(points: &[Point], traits: GroupTraits) -> Option<DetectedStream> {
+    const FEWEST: usize = 6;
+    if traits.payment_kind != PaymentKind::Bill || traits.inflow || points.len() < FEWEST {
+        return None;
+    }
+    let fit = Fit::by_intervals(points).filter(|it| it.covers(75))?;
+    let amounts: Vec<i64> = points.iter().map(|it| it.amount_minor).collect();
+    let class = AmountClass::of(&amounts);
+    Some(DetectedStream { points: points.to_vec(), fit, class, confidence: Confidence::Mature })
 }
 
 /// An early stream from too few payments for the full test: for bills, a second equal payment on its due day is

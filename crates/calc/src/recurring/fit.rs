@@ -13,6 +13,12 @@ const SUGGESTING_MAX: usize = 8;
 const FINALISTS: usize = 6;
 const DECIDING_MAX: usize = 64;
 
+/// Payments that decide the day of a schedule counted by intervals, how far an interval may be from whole months, and
+/// how many months in a row may be skipped.
+const RECENT: usize = 6;
+const REGULAR_GAP_DAYS: i64 = 8;
+const MONTHS_SKIPPED_MAX: i64 = 2;
+
 pub(super) struct Fit {
     pub(super) schedule: Schedule,
     /// The slot of each point and its deviation in days, in the order of the points.
@@ -79,6 +85,47 @@ impl Fit {
             raw_total: raws.iter().map(|it| it.abs()).sum(),
             drifts: drifts(&raws),
             chance,
+            offsets,
+        })
+    }
+
+    /// The monthly fit of payments that follow the last one and not the calendar, such as bills after each meter reading.
+    /// The schedule is that of the newest payments, and slots are counted back from it.
+    pub(super) fn by_intervals(points: &[Point]) -> Option<Fit> {
+        let last = points.last()?;
+        let frequency = Frequency::Monthly;
+        let recent = &points[points.len().saturating_sub(RECENT)..];
+        let schedule = best_schedule(recent, frequency).unwrap_or_else(|| {
+            let phase = Phase::Months { every: 1, start: 0, day: last.at.day_of_month() };
+            Schedule { frequency, phase, roll: Roll::Stays }
+        });
+        let mut slot = schedule.nearest(&last.at);
+        let mut offsets = vec![SlotOffset { slot, off: 0 }];
+        let (mut regular, mut gaps) = (0, 0);
+        for pair in points.windows(2).rev() {
+            let gap = (pair[1].at.day - pair[0].at.day) * 100;
+            let period = frequency.cadence().period_hundredths;
+            let months = (gap + period / 2) / period;
+            if !(1..=MONTHS_SKIPPED_MAX + 1).contains(&months) {
+                return None;
+            }
+            gaps += 1;
+            regular += i32::from((gap - months * period).abs() <= REGULAR_GAP_DAYS * 100);
+            slot -= months;
+            offsets.push(SlotOffset { slot, off: 0 });
+        }
+        offsets.reverse();
+        let count = points.len() as i64;
+        (regular * 10 >= gaps * 9).then(|| Fit {
+            schedule,
+            filled: count,
+            spanned: offsets[offsets.len() - 1].slot - slot + 1,
+            on_time: points.len(),
+            off_median: 0,
+            off_total: 0,
+            raw_total: 0,
+            drifts: true,
+            chance: Probability::CERTAIN,
             offsets,
         })
     }

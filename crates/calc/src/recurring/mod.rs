@@ -95,7 +95,7 @@ pub struct PriceChange {
 /// The streams of a group as known at the end of `as_of`, sorted by their first payment. An occurrence is in at most
 /// one of them.
 pub fn detect_streams(group: &Group, as_of: Date) -> Vec<Stream> {
-    if group.occurrences.len() < 2 {
+    if group.occurrences.len() < 2 || group.payment_kind == PaymentKind::Cash {
         return Vec::new();
     }
     let today = days_from_date(as_of);

@@ -8,16 +8,21 @@ pub enum PaymentKind {
     Habit,
     /// Paid by contract: bills, subscriptions, loans, wages.
     Bill,
+    /// Cash that is handed in or taken out: no agreement, however regular.
+    Cash,
     Other,
 }
 
 impl PaymentKind {
     /// A known subscription service is a bill even if its category is habitual, such as a meal kit among groceries.
-    pub fn of(category: Option<Category>, known_service: bool) -> PaymentKind {
+    pub fn of(category: Option<Category>, known_service: bool, text: &str) -> PaymentKind {
         if known_service {
             return PaymentKind::Bill;
         }
         let Some(category) = category else { return PaymentKind::Other };
+        if category.detailed() == "TRANSFER_IN_DEPOSIT" && says_cash(text) {
+            return PaymentKind::Cash;
+        }
         if BILLS.contains(&category.primary()) || BILLS.contains(&category.detailed()) {
             return PaymentKind::Bill;
         }
@@ -26,6 +31,30 @@ impl PaymentKind {
         }
         PaymentKind::Other
     }
+}
+
+/// Whether the text of a deposit speaks of cash, or of a place where cash is handed in. A check may be pay.
+fn says_cash(text: &str) -> bool {
+    const CASH: &[&str] = &[
+        "ATM",
+        "BAR",
+        "BARGELDEINZAHLUNG",
+        "BAREINZAHLUNG",
+        "BRANCH",
+        "CASH",
+        "CONTANTI",
+        "COUNTER",
+        "EFECTIVO",
+        "ESPECES",
+        "STORTING",
+        "TELLER",
+    ];
+    const CHECKS: &[&str] = &["CHECK", "CHECKS", "CHEQUE", "CHEQUES", "CHK"];
+    let capitals = text.to_uppercase();
+    let has = |list: &[&str]| {
+        capitals.split(|it: char| !it.is_alphanumeric()).any(|word| list.contains(&word))
+    };
+    has(CASH) && !has(CHECKS)
 }
 
 /// Primary codes stand for all their members, except those in the other list.
@@ -67,7 +96,7 @@ mod tests {
     fn of(code: &str) -> PaymentKind {
         let category = Category::parse(code);
         assert!(category.is_some(), "{code}");
-        PaymentKind::of(category, false)
+        PaymentKind::of(category, false, "")
     }
 
     #[test]
@@ -102,14 +131,30 @@ mod tests {
         for code in ["TRAVEL_FLIGHTS", "TRANSFER_OUT_SAVINGS", "INCOME_GIG_ECONOMY", "OTHER"] {
             assert_eq!(of(code), PaymentKind::Other, "{code}");
         }
-        assert_eq!(PaymentKind::of(None, false), PaymentKind::Other);
+        assert_eq!(PaymentKind::of(None, false, ""), PaymentKind::Other);
     }
 
     #[test]
     fn a_known_service_is_a_bill_even_among_groceries() {
         let groceries = Category::parse("FOOD_AND_DRINK_GROCERIES");
-        assert_eq!(PaymentKind::of(groceries, true), PaymentKind::Bill);
-        assert_eq!(PaymentKind::of(None, true), PaymentKind::Bill);
+        assert_eq!(PaymentKind::of(groceries, true, ""), PaymentKind::Bill);
+        assert_eq!(PaymentKind::of(None, true, ""), PaymentKind::Bill);
+    }
+
+    #[test]
+    fn cash_is_told_from_checks_and_pay_by_the_text_of_a_deposit() {
+        let deposit = Category::parse("TRANSFER_IN_DEPOSIT");
+        for (text, expected) in [
+            ("ATM CASH DEPOSIT 1200 MAIN ST", PaymentKind::Cash),
+            ("Branch deposit", PaymentKind::Cash),
+            ("VERSEMENT ESPECES", PaymentKind::Cash),
+            ("ATM CHECK DEPOSIT", PaymentKind::Other),
+            ("DEPOSIT", PaymentKind::Other),
+            ("MOBILE DEPOSIT", PaymentKind::Other),
+        ] {
+            assert_eq!(PaymentKind::of(deposit, false, text), expected, "{text}");
+        }
+        assert_eq!(PaymentKind::of(None, false, "CASH"), PaymentKind::Other);
     }
 
     #[test]

@@ -8,8 +8,10 @@ use base::{AccountId, Currency, Money, TransactionId, days_from_date};
 
 use super::evidence::{Evidence, NAMING_HALVES, Naming, REPEATED_HALVES, Side, of_leg};
 use super::naming::{AccountWords, Text};
-use super::{Account, Convert, EARLIEST_LAG, LATEST_LAG, Leg, TransferKind, TransferOverrides};
-use super::{LegText, LegTextReader, RARE_DAYS, REPEAT_DAYS, SUGGEST_HALVES};
+use super::{Account, Convert, EARLIEST_LAG, EARLIEST_SILENT_LAG, LATEST_LAG, Leg, LegText};
+use super::{
+    LegTextReader, RARE_DAYS, REPEAT_DAYS, SUGGEST_HALVES, TransferKind, TransferOverrides,
+};
 
 /// Transfers closer together than this are more likely one that could be paired in two ways.
 const REPEAT_DAYS_LEAST: i64 = 6;
@@ -210,7 +212,8 @@ impl<'a> Search<'a> {
         let mut evidence: Vec<Evidence> = evidence.collect();
         evidence.extend(self.naming(outflow, Side::Outflow, to, from));
         evidence.extend(self.naming(inflow, Side::Inflow, from, to));
-        if sum(evidence.iter().copied()) >= least {
+        let is_explained = lag >= EARLIEST_SILENT_LAG || evidence.iter().any(|it| it.is_payment());
+        if is_explained && sum(evidence.iter().copied()) >= least {
             self.add(outflow, inflow, basis, evidence);
         }
     }

@@ -65,6 +65,16 @@ impl Evidence {
         }
     }
 
+    /// Whether the outflow itself says that it pays or moves money to another account.
+    pub(super) fn is_payment(self) -> bool {
+        matches!(
+            self,
+            Evidence::TransferWords(Side::Outflow)
+                | Evidence::TransferCategory(Side::Outflow)
+                | Evidence::NamesOther(Side::Outflow, _)
+        )
+    }
+
     /// One sentence for the person.
     pub fn text(self) -> String {
         let side = |side| match side {

@@ -2,6 +2,7 @@
 
 mod candidates;
 mod evidence;
+mod linked_debts;
 mod naming;
 mod selection;
 #[cfg(test)]
@@ -16,10 +17,14 @@ use base::{AccountId, Currency, Date, TransactionId, words};
 
 use candidates::{Candidate, candidates};
 pub use evidence::{Evidence, Naming, Side};
+pub use linked_debts::{LinkedDebts, Payee};
 use selection::choose;
 
 /// How many days an inflow may precede its outflow; only cards and loans show a payment early.
-pub const EARLIEST_LAG: i64 = -2;
+pub const EARLIEST_LAG: i64 = -4;
+/// From this lag on, the text of the outflow must say that it is a payment: a card that shows a payment three or four
+/// days early has been told of it, and so has the bank that pays.
+const EARLIEST_SILENT_LAG: i64 = -2;
 pub const LATEST_LAG: i64 = 5;
 /// An amount is rare only if nothing else has it for this long before and after.
 pub const RARE_DAYS: i64 = 30;

@@ -152,6 +152,16 @@ impl AccountWords {
         }
     }
 
+    /// Whether the text names this account or its institution.
+    pub(super) fn is_named_in(&self, text: &Text) -> bool {
+        self.is_identified_in(text) || self.institution.iter().any(|it| text.has_phrase(it))
+    }
+
+    /// Whether a text could name this account other than by its digits.
+    pub(super) fn has_name(&self) -> bool {
+        !self.institution.is_empty() || !self.nickname.is_empty()
+    }
+
     /// Whether the text names this account and not only its institution.
     pub(super) fn is_identified_in(&self, text: &Text) -> bool {
         self.has_mask_in(text) || self.nickname.iter().any(|it| text.has_phrase(&[it]))

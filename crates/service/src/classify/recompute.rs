@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::{AccountId, Currency, Date, Timestamp, TransactionId, UserId};
 use calc::rates::Rates;
+use calc::transfers::{self, LinkedDebts};
 use db::{Tx, params};
 use webhooks::outbox;
 use wire::v1::Event;
@@ -52,6 +53,8 @@ pub(crate) struct Household<'a> {
     pub(crate) currency: Currency,
     pub(crate) rates: &'a Rates,
     pub(crate) accounts: Vec<&'a Account>,
+    /// All linked cards and loans, hidden and closed ones too.
+    pub(crate) debts: LinkedDebts,
 }
 
 impl Recompute {
@@ -102,7 +105,13 @@ impl Recompute {
             currency: self.currency,
             rates: &self.rates,
             accounts: self.accounts.iter().filter(shown).collect(),
+            debts: LinkedDebts::of(&self.pairing_accounts()),
         }
+    }
+
+    /// All accounts as needed for finding transfers.
+    pub(crate) fn pairing_accounts(&self) -> Vec<transfers::Account> {
+        self.accounts.iter().map(pairing_account).collect()
     }
 
     pub(crate) fn account(&self, id: AccountId) -> Option<&Account> {
@@ -125,6 +134,18 @@ impl Recompute {
             }
         }
         Ok(outbox::append(&self.app.webhooks, tx, self.user, &self.events)?)
+    }
+}
+
+fn pairing_account(account: &Account) -> transfers::Account {
+    transfers::Account {
+        id: account.id,
+        kind: account.kind,
+        subtype: account.subtype.clone(),
+        institution: account.institution_name.clone(),
+        name: account.bank_name.clone(),
+        mask: account.mask.clone(),
+        manual: account.source == base::draft::Source::Manual,
     }
 }
 

@@ -1,9 +1,10 @@
 //! Income: how much comes in each month, and where it goes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use base::{Currency, Fixed9, Money, Timestamp, UserId};
+use base::{AccountId, Currency, Fixed9, Money, Timestamp, UserId};
 pub use calc::income::{Block, Income, InflowLabel, Month, Share};
+use calc::income::{CashFlow, Window};
 use calc::ledger::Ledger;
 use db::{Tx, params};
 use serde::Serialize;
@@ -12,7 +13,7 @@ use wire::json::{Day, Moment, Number};
 use wire::v1::{self, Event, IncomePart, Scope};
 
 use crate::classify::recompute::{Recompute, RecomputeScope};
-use crate::insights::household_ledger;
+use crate::insights::household_ledger::{self, HouseholdLedger};
 use crate::{App, Caller, Error, Result};
 
 /// A stored analysis. It is stored as the JSON of the API, because nothing but the API reads it.
@@ -31,8 +32,8 @@ pub async fn get(app: &App, caller: &Caller) -> Result<Analysis> {
         Some(text) => text,
         // The key sees only some accounts, or nothing was imported yet.
         None => {
-            let (income, currency) = analyze(app, caller).await?;
-            to_json(&to_wire(&income, currency, app.clock.now()))?
+            let it = build_ledger(app, caller).await?;
+            to_json(&to_wire(&it.income, it.currency, it.excluded, app.clock.now()))?
         }
     };
     let raw = RawValue::from_string(text);
@@ -49,39 +50,82 @@ pub(crate) fn is_limited(caller: &Caller) -> bool {
 /// Analyzes the accounts that the caller may see, for pages and for limited keys.
 pub async fn analyze(app: &App, caller: &Caller) -> Result<(Income, Currency)> {
     caller.require(Scope::IncomeRead)?;
-    let (_, income, currency) = build_ledger(app, caller).await?;
+    let AnalyzedLedger { income, currency, .. } = build_ledger(app, caller).await?;
     Ok((income, currency))
+}
+
+/// A ledger, and the income in it.
+pub(crate) struct AnalyzedLedger {
+    pub(crate) ledger: Ledger,
+    pub(crate) income: Income,
+    pub(crate) currency: Currency,
+    /// Money in that the income leaves out.
+    excluded: Vec<v1::Excluded>,
 }
 
 /// The ledger of the accounts that the caller may see, and the income in it. It only reads, in one transaction so that
 /// all figures are of one moment.
-pub(crate) async fn build_ledger(app: &App, caller: &Caller) -> Result<(Ledger, Income, Currency)> {
+pub(crate) async fn build_ledger(app: &App, caller: &Caller) -> Result<AnalyzedLedger> {
     let (mine, user) = (app.clone(), caller.user);
     let only = caller.limited_to().cloned();
     let read = move |tx: &mut Tx<'_>| {
         let run = Recompute::new(tx, &mine, user, RecomputeScope::Everything)?;
         let household = run.household(only.as_deref());
-        let ledger = household_ledger::from_transactions(tx, &household)?.ledger;
-        let income = calc::income::analyze(&ledger);
-        Ok::<_, Error>((ledger, income, run.currency))
+        let built = household_ledger::from_transactions(tx, &household)?;
+        let income = calc::income::analyze(&built.ledger);
+        let excluded = excluded(&run, &built, &income.window);
+        let (ledger, currency) = (built.ledger, run.currency);
+        Ok::<_, Error>(AnalyzedLedger { ledger, income, currency, excluded })
     };
     app.db.write(read).await
 }
 
 /// Stores and announces an analysis that differs from the stored one.
-pub(super) fn save(tx: &mut Tx<'_>, run: &mut Recompute, income: &Income) -> Result<()> {
+pub(super) fn save(
+    tx: &mut Tx<'_>,
+    run: &mut Recompute,
+    household: &HouseholdLedger,
+    income: &Income,
+) -> Result<()> {
     let stored = find_stored(tx, run.user)?;
+    let excluded = excluded(run, household, &income.window);
     // Compared as of the stored moment, because a new moment alone is no change.
     let is_same = match &stored {
-        Some((at, text)) => to_json(&to_wire(income, run.currency, *at))? == *text,
+        Some((at, text)) => {
+            to_json(&to_wire(income, run.currency, excluded.clone(), *at))? == *text
+        }
         None => false,
     };
     if !is_same {
-        let text = to_json(&to_wire(income, run.currency, run.now))?;
+        let text = to_json(&to_wire(income, run.currency, excluded, run.now))?;
         tx.execute(SAVE, params![run.user, run.now, &text])?;
         run.events.push(Event::IncomeUpdated { generated_at: Moment(run.now) });
     }
     Ok(())
+}
+
+/// Money in per month, in currencies without an exchange rate.
+fn excluded(run: &Recompute, household: &HouseholdLedger, window: &Window) -> Vec<v1::Excluded> {
+    let mut sums: BTreeMap<Currency, (i128, BTreeSet<AccountId>)> = BTreeMap::new();
+    for (entry, detail) in household.unconverted.iter().filter(|(it, _)| window.contains(it.on)) {
+        let id = household.ledger.account(entry).id;
+        let flow = CashFlow::of_unconverted(&household.ledger, entry);
+        if let Some(account) = run.account(id).filter(|_| flow.is_some()) {
+            let (minor, accounts) = sums.entry(account.currency).or_default();
+            *minor += i128::from(detail.amount_minor.max(0));
+            accounts.insert(id);
+        }
+    }
+    let row = |(currency, (sum, accounts)): (Currency, (i128, BTreeSet<AccountId>))| {
+        let monthly = base::divide_half_even(sum, i128::from(window.months));
+        let minor = i64::try_from(monthly).unwrap_or(i64::MAX);
+        v1::Excluded {
+            currency: currency.to_string(),
+            amount: Money::new(minor, currency).into(),
+            account_count: accounts.len(),
+        }
+    };
+    sums.into_iter().map(row).collect()
 }
 
 fn find_stored(tx: &mut Tx<'_>, user: UserId) -> Result<Option<(Timestamp, String)>> {
@@ -95,7 +139,12 @@ fn to_json(income: &v1::Income) -> Result<String> {
     })
 }
 
-fn to_wire(income: &Income, currency: Currency, generated_at: Timestamp) -> v1::Income {
+fn to_wire(
+    income: &Income,
+    currency: Currency,
+    excluded: Vec<v1::Excluded>,
+    generated_at: Timestamp,
+) -> v1::Income {
     let exact = |minor| Number::from(Money::new(minor, currency));
     let money = |minor| income.has_data.then(|| exact(minor));
     let part = |share: Share| IncomePart::Share {
@@ -151,6 +200,8 @@ fn to_wire(income: &Income, currency: Currency, generated_at: Timestamp) -> v1::
             ]),
         ),
         unallocated: money(income.unallocated.amount_minor),
+        unclassified: money(income.unclassified_minor),
+        excluded,
     }
 }
 

@@ -80,7 +80,8 @@ pub(crate) enum Latest {
 
 pub(crate) async fn latest(app: &App, caller: &Caller) -> Result<Latest> {
     if income::is_limited(caller) {
-        let (ledger, income, currency) = income::build_ledger(app, caller).await?;
+        let income::AnalyzedLedger { ledger, income, currency, .. } =
+            income::build_ledger(app, caller).await?;
         let observed = observe(&ledger, &income, app.clock.today(), currency);
         return Ok(match observed {
             Ok(observation) => Latest::Observed(observation),

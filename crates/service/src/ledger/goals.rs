@@ -40,6 +40,8 @@ pub struct Goal {
     /// None if it is not known.
     pub current_minor: Option<i64>,
     pub target_on: Option<Date>,
+    /// The number of linked accounts that are not hidden.
+    pub account_count: usize,
 }
 
 impl Goal {
@@ -308,6 +310,9 @@ fn with_progress(mut rows: Vec<GoalRow>, links: &Links) -> Vec<Goal> {
         let paid: Option<i64> = links.counted(&row.goal).map(paid).sum();
         row.goal.current_minor = paid.map(|it| (row.saved_minor + it).min(row.goal.target_minor));
     }
+    for row in &mut rows {
+        row.goal.account_count = links.of(row.goal.id).len();
+    }
     rows.into_iter().map(|it| it.goal).collect()
 }
 
@@ -360,6 +365,7 @@ fn read(row: &db::Row<'_>) -> db::Result<GoalRow> {
         target_minor: row.get(5)?,
         current_minor: None,
         target_on: row.get(7)?,
+        account_count: 0,
     };
     Ok(GoalRow { goal, saved_minor: row.get(6)?, created_at: row.get(8)? })
 }

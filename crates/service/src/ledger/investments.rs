@@ -1,6 +1,6 @@
 //! Investments: the holdings of all accounts, by asset class, with their gains.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::draft::{AccountKind, AssetClass, SecurityKind};
 use base::{AccountId, Currency, Fixed9, Money, SecurityId, UserId};
@@ -12,6 +12,8 @@ use wire::v1::{self, Scope};
 
 use crate::access::users;
 use crate::ledger::instruments::{self, InstrumentKey};
+use crate::ledger::net_worth::ExcludedBalance;
+use crate::ledger::trades::Trades;
 use crate::ledger::{accounts, quotes, rates};
 use crate::{App, Caller, Error, Result};
 
@@ -19,6 +21,8 @@ use crate::{App, Caller, Error, Result};
 pub struct Investments {
     pub portfolio: Portfolio,
     pub base_currency: Currency,
+    /// Holdings in currencies without an exchange rate, which are in no total.
+    pub excluded: Vec<ExcludedBalance>,
 }
 
 impl From<&Investments> for v1::Investments {
@@ -44,6 +48,7 @@ impl From<&Investments> for v1::Investments {
                 total_gain_loss: money(total.total_gain_loss_minor),
                 total_gain_loss_percent: total.total_gain_loss_percent.map(Number::from),
                 cost_basis_total: money(total.cost_basis_total_minor),
+                excluded: investments.excluded.iter().map(Into::into).collect(),
             },
         }
     }
@@ -106,7 +111,8 @@ pub async fn list(
             all
         }
     };
-    let mut positions = app.db.all(POSITIONS, params![caller.user], read).await?;
+    let stored = app.db.all(POSITIONS, params![caller.user], read).await?;
+    let mut positions = with_cost(app, caller.user, stored).await?;
     // The price does not depend on the accounts in scope.
     let prices = identify(app, caller.user, &mut positions).await?;
     positions.retain(|it| in_scope.iter().any(|account| account.id == it.account_id));
@@ -121,7 +127,41 @@ pub async fn list(
     let today = app.clock.today();
     let sums =
         Sums { positions: &positions, accounts: &balances, prices: &prices, rates: &rates, today };
-    Ok(Investments { portfolio: calc::investments::portfolio(&sums, &view), base_currency })
+    let portfolio = calc::investments::portfolio(&sums, &view);
+    let excluded = portfolio.excluded.iter().map(|(currency, minor)| {
+        let positions = positions.iter().filter(|it| it.currency == *currency);
+        let balances = balances.iter().filter(|it| it.currency == *currency);
+        let accounts: BTreeSet<AccountId> =
+            positions.map(|it| it.account_id).chain(balances.map(|it| it.account_id)).collect();
+        ExcludedBalance { currency: *currency, minor: *minor, accounts: accounts.len() }
+    });
+    Ok(Investments { excluded: excluded.collect(), portfolio, base_currency })
+}
+
+/// A position, the currency of its account, and the source's id of its security.
+struct StoredPosition {
+    position: Position,
+    account_currency: Currency,
+    security: String,
+}
+
+/// Adds the cost that follows from imported trades, where the source gives none. Cash has no trades.
+async fn with_cost(
+    app: &App,
+    user: UserId,
+    mut stored: Vec<StoredPosition>,
+) -> Result<Vec<Position>> {
+    let lacks_cost = |it: &StoredPosition| {
+        it.position.cost_basis_minor.is_none() && it.account_currency == it.position.currency
+    };
+    if stored.iter().any(lacks_cost) {
+        let trades = Trades::read(app, user).await?;
+        for it in stored.iter_mut().filter(|it| lacks_cost(it)) {
+            let Position { account_id, quantity, .. } = it.position;
+            it.position.cost_basis_minor = trades.cost(account_id, &it.security, quantity);
+        }
+    }
+    Ok(stored.into_iter().map(|it| it.position).collect())
 }
 
 /// Gives positions of the same instrument one id, and returns the newest known price of each instrument.
@@ -151,7 +191,12 @@ async fn identify(
     Ok(prices)
 }
 
-fn read(row: &db::Row<'_>) -> db::Result<Position> {
+fn read(row: &db::Row<'_>) -> db::Result<StoredPosition> {
+    let position = read_position(row)?;
+    Ok(StoredPosition { position, account_currency: row.get(13)?, security: row.get(14)? })
+}
+
+fn read_position(row: &db::Row<'_>) -> db::Result<Position> {
     let bad = |column, reason: String| db::Error::Decode { column, reason };
     let decimal = |column| match row.get::<Option<&str>>(column)? {
         Some(text) => Fixed9::parse(text).map(Some).map_err(|it| bad(column, it.to_string())),
@@ -194,8 +239,10 @@ pub fn parse_sort(word: &str) -> Result<SortBy> {
 }
 
 const POSITIONS: &str = "select h.account_id, h.security_id, s.symbol, s.name, s.kind, s.asset_class, s.currency,
-    h.quantity, s.price, s.previous_close, s.priced_at, h.institution_value_minor, h.cost_basis_minor
+    h.quantity, s.price, s.previous_close, s.priced_at, h.institution_value_minor, h.cost_basis_minor,
+    a.currency, s.external_id
     from holdings h join securities s on s.user_id = h.user_id and s.id = h.security_id
+    join accounts a on a.user_id = h.user_id and a.id = h.account_id
     where h.user_id = $1";
 
 pub(crate) const STATEMENTS: &[&str] = &[POSITIONS];

@@ -11,6 +11,7 @@ pub mod quotes;
 pub mod rates;
 pub mod spans;
 pub(crate) mod stamps;
+pub(crate) mod trades;
 pub mod transactions;
 
 pub use direction::Direction;

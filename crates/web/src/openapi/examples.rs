@@ -55,6 +55,7 @@ const NUMBERS: &[(&str, &str, &str)] = &[
     ("Holding", "total_gain_loss_percent", "24.99"),
     ("Income", "monthly_income", "6120.44"),
     ("Income", "unallocated", "412.10"),
+    ("Income", "unclassified", "40.00"),
     ("IncomeBlock", "amount", "2650.00"),
     ("IncomeBlock", "percent", "65.9"),
     ("NetWorthChange", "amount", "1240.10"),

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::Excluded;
 use crate::json::{Day, Moment, Number};
 
 /// Monthly income and how it is used. All amounts are monthly, in the person's base currency, and null as long as there
@@ -22,6 +23,12 @@ pub struct Income {
     /// Income minus the four blocks; negative if they exceed the income.
     #[schema(example = json!(412.10))]
     pub unallocated: Option<Number>,
+    /// Money in that is neither income, transfer nor refund as far as is known, per month. It is not part of the income.
+    #[schema(example = json!(40.00))]
+    pub unclassified: Option<Number>,
+    /// Money in per month that is in no amount because there is no exchange rate for its currency. Spending in such a
+    /// currency is left out too.
+    pub excluded: Vec<Excluded>,
 }
 
 /// Whole months; both dates are inclusive.

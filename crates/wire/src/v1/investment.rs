@@ -1,6 +1,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::Excluded;
 use crate::json::{Moment, Number};
 
 /// Holdings by asset class, with totals.
@@ -56,7 +57,8 @@ pub struct Holding {
     pub percent_of_account: Option<Number>,
 }
 
-/// Totals in the person's base currency. Each includes only holdings for which all needed values are known.
+/// Totals in the person's base currency. Each includes only holdings for which all needed values are known; gain and cost
+/// are null if the cost of nothing but cash is known.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct AccountTotal {
     #[schema(example = "USD")]
@@ -68,4 +70,6 @@ pub struct AccountTotal {
     pub total_gain_loss: Option<Number>,
     pub total_gain_loss_percent: Option<Number>,
     pub cost_basis_total: Option<Number>,
+    /// Holdings that are in no total because there is no exchange rate for their currency.
+    pub excluded: Vec<Excluded>,
 }

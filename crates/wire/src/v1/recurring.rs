@@ -1,6 +1,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::Excluded;
 use crate::json::{Day, Moment, Number};
 
 /// A recurring series of payments or deposits.
@@ -84,6 +85,8 @@ pub struct StreamTotals {
     pub monthly_outflow: Number,
     #[schema(example = json!(2639.75))]
     pub monthly_net: Number,
+    /// The net monthly amount of streams that are in no total because there is no exchange rate for their currency.
+    pub excluded: Vec<Excluded>,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]

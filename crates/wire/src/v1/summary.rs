@@ -87,6 +87,8 @@ pub struct CashFlow {
     /// Null without income.
     #[schema(example = json!(31.2))]
     pub savings_rate_percent: Option<Number>,
+    /// Spending that is in no amount because there is no exchange rate for its currency.
+    pub excluded: Vec<Excluded>,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -104,6 +106,8 @@ pub struct SummaryInvestments {
     pub day_change_percent: Option<Number>,
     pub total_gain_loss: Option<Number>,
     pub total_gain_loss_percent: Option<Number>,
+    /// Holdings that are in no amount because there is no exchange rate for their currency.
+    pub excluded: Vec<Excluded>,
 }
 
 /// Active goals.
@@ -117,6 +121,9 @@ pub struct SummaryGoals {
     /// Null if the value of no active goal is known.
     #[schema(example = json!(19120.44))]
     pub current_value: Option<Number>,
+    /// The target amounts of goals that are in no amount because there is no exchange rate for their currency, and the
+    /// number of accounts linked to them.
+    pub excluded: Vec<Excluded>,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -127,6 +134,8 @@ pub struct SummaryRecurring {
     pub monthly_outflow: Number,
     /// The next one due today or later; null if there is none.
     pub next_outflow: Option<NextOutflow>,
+    /// The net monthly amount of streams that are in no amount because there is no exchange rate for their currency.
+    pub excluded: Vec<Excluded>,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]

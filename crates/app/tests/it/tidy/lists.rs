@@ -42,6 +42,7 @@ const BOUNDED: &[(&str, &str)] = &[
     ("service/src/classify/reclassify/rows.rs::ROW", "one transaction"),
     ("service/src/classify/rules.rs::RULES", "one person's rules, at most RULES_MAX"),
     ("service/src/classify/transfers.rs::LIST", "one person's transfers, for an export"),
+    ("service/src/ledger/trades.rs::TRADES", "one person's imported trades, visited one by one"),
     (
         "service/src/ingest/connections/authorization.rs::ACCOUNTS",
         "the accounts of one connection, at most OFFERS_MAX",

@@ -4,6 +4,7 @@ mod carrying;
 mod households;
 mod laws;
 mod quality;
+mod seasonal;
 
 use super::*;
 use base::date_from_days;

@@ -39,7 +39,7 @@ fn equal_amounts_a_day_apart_without_a_hint_are_not_suggested() {
 
 /// A failure reported in maybe-finance/maybe, pull request 1585.
 #[test]
-fn only_a_card_or_loan_may_show_a_payment_up_to_two_days_before_the_bank() {
+fn only_a_card_or_loan_may_show_a_payment_days_before_the_bank() {
     let legs = |account, lag: i64| {
         let text = "PAYMENT RECEIVED";
         [
@@ -50,7 +50,9 @@ fn only_a_card_or_loan_may_show_a_payment_up_to_two_days_before_the_bank() {
     for account in [AMEX, MORTGAGE] {
         check(&legs(account, -1), "1>2:13");
         check(&legs(account, -2), "1>2:12");
-        check(&legs(account, -3), "");
+        check(&legs(account, -3), "1>2:11");
+        check(&legs(account, -4), "1>2:10");
+        check(&legs(account, -5), "");
     }
     check(&legs(SAVINGS, -1), "");
     check(&legs(SAVINGS, 0), "1>2:14");

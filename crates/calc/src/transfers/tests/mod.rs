@@ -1,5 +1,6 @@
 //! Worked examples, known failures of other software, properties, and quality on whole households.
 
+mod early;
 mod examples;
 mod households;
 mod laws;

@@ -8,15 +8,13 @@ use std::collections::{BTreeSet, HashMap};
 use base::category::Category;
 use base::{Currency, Date, TransactionId, UserId, days_from_date};
 use calc::enrich::{CleanedDescriptor, Enriched};
-use calc::transfers::{
-    self, Leg, Pair, PairingResult, REACH_DAYS, TransferKind, pair_in_components,
-};
+use calc::transfers::{Leg, Pair, PairingResult, REACH_DAYS, TransferKind, pair_in_components};
 use db::{Param, Tx, params};
 
 use self::rows::{LoadedRow, LoadedRows, ROW, StoredClassification, classifier_input};
 use super::classifier::Classifier;
 use super::recompute::{Recompute, RecomputeScope};
-use crate::ledger::accounts::{self, Account};
+use crate::ledger::accounts;
 use crate::ledger::transactions::TransactionState;
 use crate::ledger::transactions::row::StoredTransaction;
 use crate::platform::dirty_queue::DirtyTransaction;
@@ -30,7 +28,7 @@ const MARGIN_DAYS: i64 = 10;
 pub(crate) fn reclassify(tx: &mut Tx<'_>, run: &mut Recompute) -> Result<()> {
     let classifier = Classifier::load(tx, run.user)?;
     let decisions = pairs::decisions(tx, run)?;
-    let accounts: Vec<transfers::Account> = run.accounts.iter().map(pairing_account).collect();
+    let accounts = run.pairing_accounts();
     let days = match &run.scope {
         RecomputeScope::Everything => None,
         RecomputeScope::Around(dirty) => {
@@ -224,18 +222,6 @@ fn save(
         (false, _, false) => run.updated.entry(row.account).or_default().push(row.id),
     }
     Ok(Some(enriched))
-}
-
-fn pairing_account(account: &Account) -> transfers::Account {
-    transfers::Account {
-        id: account.id,
-        kind: account.kind,
-        subtype: account.subtype.clone(),
-        institution: account.institution_name.clone(),
-        name: account.bank_name.clone(),
-        mask: account.mask.clone(),
-        manual: account.source == base::draft::Source::Manual,
-    }
 }
 
 const SAVE: &str = "update transactions set counterparty = $3, category = $4, category_stage = $5,

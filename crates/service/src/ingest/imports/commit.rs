@@ -12,7 +12,7 @@ use webhooks::outbox;
 use super::batch::{Batch, lock_user};
 use super::journal::{Journal, RowKey};
 use super::request::{FileInfo, ImportOutcome, ImportRequest, IncomingAccount, Summary};
-use super::{accounts, amount_limits, holdings, text, transactions};
+use super::{accounts, amount_limits, holdings, text, trades, transactions};
 use crate::classify::classifier::Classifier;
 use crate::ledger::stamps;
 use crate::platform::dirty_queue;
@@ -113,6 +113,7 @@ fn save_account(
     if let Some(positions) = &incoming.draft.holdings {
         holdings::save(tx, batch, &account, positions)?;
     }
+    trades::save(tx, batch, account.id, &incoming.draft.trades)?;
     if account.is_new || batch.changed.contains(&account.id) {
         tx.execute(SAVE_CHANGED_ACCOUNT, params![batch.user, batch.id, account.id])?;
         batch.changed.insert(account.id);

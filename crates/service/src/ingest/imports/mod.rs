@@ -10,6 +10,7 @@ mod journal;
 mod list;
 mod request;
 mod text;
+mod trades;
 mod transactions;
 mod undo;
 
@@ -30,6 +31,7 @@ pub(crate) fn statements() -> Vec<&'static str> {
         commit::STATEMENTS,
         holdings::STATEMENTS,
         list::STATEMENTS,
+        trades::STATEMENTS,
         transactions::STATEMENTS,
         undo::STATEMENTS,
     ] {

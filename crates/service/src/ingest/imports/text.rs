@@ -45,6 +45,10 @@ fn clean_account(account: &mut AccountDraft) {
         remove_nul(&mut holding.security.name);
         remove_nul_option(&mut holding.security.symbol);
     }
+    for trade in &mut account.trades {
+        remove_nul(&mut trade.security);
+        remove_nul_option(&mut trade.external_id);
+    }
 }
 
 /// Longer than the description of any bank, which has a few lines.
@@ -80,6 +84,10 @@ pub(super) fn truncate(account: &mut AccountDraft) {
         truncate_id(&mut holding.security.external_id);
         truncate_text(&mut holding.security.name, NAME_CHARS_MAX);
         holding.security.symbol.iter_mut().for_each(|it| truncate_text(it, NAME_CHARS_MAX));
+    }
+    for trade in &mut account.trades {
+        truncate_id(&mut trade.security);
+        trade.external_id.iter_mut().for_each(truncate_id);
     }
 }
 

@@ -11,6 +11,7 @@ use wire::v1::{Code, Event};
 
 use super::batch::lock_user;
 use super::journal::{RowImage, RowKey};
+use super::trades;
 use crate::ledger::{accounts, stamps};
 use crate::platform::audit::{self, Note};
 use crate::platform::dirty_queue;
@@ -53,6 +54,7 @@ fn undo_in(tx: &mut Tx<'_>, app: &App, caller: &Caller, import: ImportId) -> Res
     };
     undo.delete_transactions(tx)?;
     undo.restore_rows(tx)?;
+    trades::delete(tx, user, import)?;
     undo.append_events(tx, app)?;
     undo.delete_accounts(tx)?;
     tx.execute(DELETE_JOURNAL, params![user, import])?;

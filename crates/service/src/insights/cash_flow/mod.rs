@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Date, UserId, date_from_days, days_from_date};
 use calc::income::{CashFlow, REFUND_DAYS, analyze_with_cash_flows};
-use calc::ledger::{Entry, Ledger};
+use calc::ledger::Entry;
 use db::{Db, Tx, params};
 use jiff::ToSpan as _;
 use xxhash_rust::xxh3::xxh3_64;
@@ -115,21 +115,11 @@ fn pack(
         }
     }
     for (entry, detail) in household.unconverted.iter().filter(|(it, _)| counts(it.on)) {
-        if let Some(flow) = unconverted_flow(ledger, entry) {
+        if let Some(flow) = CashFlow::of_unconverted(ledger, entry) {
             add(entry, detail, flow);
         }
     }
     months
-}
-
-/// The cash flow of an entry without an exchange rate, which the analysis does not see. Totals name it as excluded.
-fn unconverted_flow(ledger: &Ledger, entry: &Entry) -> Option<CashFlow> {
-    let counts = ledger.account(entry).is_spent_from() && entry.transfer.is_none();
-    let flow = match entry.amount_minor {
-        ..0 => CashFlow::Spending(entry.category),
-        _ => CashFlow::Unclassified,
-    };
-    counts.then_some(flow)
 }
 
 /// Stores the months of a span that differ from the stored ones, and deletes those without cash flows.

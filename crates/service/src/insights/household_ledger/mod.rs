@@ -10,6 +10,7 @@ use base::{AccountId, Date, TransactionId, UserId, date_from_days, days_from_dat
 use calc::enrich;
 use calc::income::REFUND_DAYS;
 use calc::ledger::{Account, Entry, EntryFlags, Ledger, Pay, PayStream};
+use calc::transfers::Payee;
 use db::Tx;
 use jiff::ToSpan as _;
 
@@ -24,6 +25,8 @@ use crate::ledger::balances;
 const DAILY_DAYS: i64 = 366;
 /// The smallest sudden bill that scores ask to be ready for, in US cents.
 const SHOCK_FLOOR_MINOR: i64 = 200_000;
+/// Merchants in whose name several issuers collect payments, so that the name says nothing about the card.
+const COLLECTORS: &[&str] = &["Cardmember Services"];
 
 /// The ledger of a household, with what only the cash flows need beside each entry.
 pub(super) struct HouseholdLedger {
@@ -139,6 +142,7 @@ fn collect(
             // Only deposit accounts receive pay, so the descriptions on others say nothing about income.
             flags: if is_deposit { entry.signs } else { EntryFlags::default() },
             transfer: entry.transfer,
+            pays_linked_debt: pays_linked_debt(household, entry),
             pay: if inflow { slots.get(&entry.id).copied() } else { None },
         };
         let counterparty = counterparties.index_of(entry.counterparty);
@@ -154,6 +158,22 @@ fn collect(
     let shock_floor_minor = floor.unwrap_or(SHOCK_FLOOR_MINOR);
     let ledger = Ledger { as_of: household.today, accounts, entries, pays, shock_floor_minor };
     Ok(HouseholdLedger { ledger, details, unconverted, counterparties: counterparties.names })
+}
+
+/// Whether an outflow without another leg pays a linked card or loan.
+fn pays_linked_debt(household: &Household<'_>, entry: &LedgerEntry<'_>) -> bool {
+    let Some(category) = entry.category.filter(|it| it.primary() == "LOAN_PAYMENTS") else {
+        return false;
+    };
+    let is_unpaired = entry.amount_minor < 0 && entry.transfer.is_none();
+    let payee = Payee {
+        merchant_key: entry.merchant_key,
+        counterparty: entry.counterparty,
+        is_issuer: enrich::merchant(entry.merchant_key).is_some_and(|it| {
+            it.category.primary() == "LOAN_PAYMENTS" && !COLLECTORS.contains(&it.name)
+        }),
+    };
+    is_unpaired && household.debts.is_paid_by(category, payee)
 }
 
 /// The distinct counterparties of a ledger.

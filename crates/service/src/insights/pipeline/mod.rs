@@ -15,7 +15,7 @@ use db::{Tx, params};
 use crate::{App, Error, Result};
 
 /// To be raised when a method or a stored shape changes, so that everything is recomputed.
-const METHOD_VERSION: i64 = 3;
+const METHOD_VERSION: i64 = 4;
 /// The version, and a fingerprint of the tables of words and merchants, because nobody would remember to raise the
 /// version when they change.
 static METHOD: LazyLock<i64> =

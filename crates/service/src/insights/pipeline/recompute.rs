@@ -26,7 +26,7 @@ pub(super) fn recompute(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<()> 
     recurring::recompute(tx, &mut run)?;
     let household = household_ledger::from_packed_months(tx, &run)?;
     let (income, flows) = calc::income::analyze_with_cash_flows(&household.ledger);
-    income::save(tx, &mut run, &income)?;
+    income::save(tx, &mut run, &household, &income)?;
     cash_flow::recompute(tx, &run, &household, &flows)?;
     let missing = scores::recompute(tx, &mut run, &household.ledger, &income)?;
     benefits::recompute(tx, &mut run)?;

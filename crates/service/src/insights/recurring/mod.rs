@@ -4,8 +4,11 @@ mod calendar;
 mod detail;
 mod recompute;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use base::category::Category;
 use base::{AccountId, Currency, Date, Money, StreamId, Timestamp, TransactionId, date_from_days};
+use calc::rates::Rates;
 use calc::recurring::AmountClass;
 pub use calc::recurring::{Confidence, Frequency, PriceChange, Status};
 use db::params;
@@ -13,6 +16,7 @@ use wire::json::{Day, Moment, Number};
 use wire::v1::{self, Scope};
 
 use crate::access::users;
+use crate::ledger::net_worth::ExcludedBalance;
 use crate::ledger::{Direction, accounts, rates};
 use crate::{App, Caller, Error, Result};
 
@@ -78,6 +82,8 @@ pub struct StreamList {
     pub currency: Currency,
     pub monthly_inflow_minor: i64,
     pub monthly_outflow_minor: i64,
+    /// The net monthly amount of active streams in currencies without an exchange rate, which are in no total.
+    pub excluded: Vec<ExcludedBalance>,
     pub streams: Vec<(Stream, String)>,
 }
 
@@ -123,8 +129,27 @@ pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<StreamLi
         currency,
         monthly_inflow_minor: monthly(Direction::Inflow),
         monthly_outflow_minor: monthly(Direction::Outflow),
+        excluded: excluded(&streams, &rates),
         streams,
     })
+}
+
+/// What the totals leave out, by currency.
+fn excluded(streams: &[(Stream, String)], rates: &Rates) -> Vec<ExcludedBalance> {
+    let mut sums: BTreeMap<Currency, (i64, BTreeSet<AccountId>)> = BTreeMap::new();
+    let active = streams.iter().map(|(it, _)| it).filter(|it| it.status == Status::Active);
+    for stream in active.filter(|it| rates.to_base(it.monthly_minor, it.currency).is_none()) {
+        let (minor, accounts) = sums.entry(stream.currency).or_default();
+        *minor = match stream.direction {
+            Direction::Inflow => minor.saturating_add(stream.monthly_minor),
+            Direction::Outflow => minor.saturating_sub(stream.monthly_minor),
+        };
+        accounts.insert(stream.account_id);
+    }
+    let row = |(currency, (minor, accounts)): (Currency, (i64, BTreeSet<AccountId>))| {
+        ExcludedBalance { currency, minor, accounts: accounts.len() }
+    };
+    sums.into_iter().map(row).collect()
 }
 
 /// The stream of that account and merchant that a transaction is part of.
@@ -149,6 +174,7 @@ impl From<&StreamList> for v1::Recurring {
                 monthly_inflow: money(monthly_inflow_minor),
                 monthly_outflow: money(monthly_outflow_minor),
                 monthly_net: money(monthly_inflow_minor.saturating_sub(monthly_outflow_minor)),
+                excluded: listed.excluded.iter().map(Into::into).collect(),
             },
             streams: listed.streams.iter().map(|(it, account)| to_wire(it, account)).collect(),
         }

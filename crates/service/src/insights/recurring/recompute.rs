@@ -253,10 +253,10 @@ fn group(
     occurrences: Vec<Occurrence>,
 ) -> Result<Group> {
     let newest = occurrences.iter().max_by_key(|it| (it.on_days, it.id));
-    let category = label(tx, user, newest.map(|it| it.id))?.category;
+    let Label { category, description, .. } = label(tx, user, newest.map(|it| it.id))?;
     Ok(Group {
         inflow,
-        payment_kind: PaymentKind::of(category, is_service(&merchant.1)),
+        payment_kind: PaymentKind::of(category, is_service(&merchant.1), &description),
         occurrences,
     })
 }

@@ -93,12 +93,17 @@ fn period(query: &Query, today: Date) -> Result<Period> {
     Ok(Period { start, end })
 }
 
-/// Income, spending and unclassified inflows on some days, in the base currency.
-pub async fn totals(app: &App, caller: &Caller, period: Period) -> Result<Totals> {
+/// Income, spending and unclassified inflows on some days, in the base currency; and the spending that is left out.
+pub async fn totals(
+    app: &App,
+    caller: &Caller,
+    period: Period,
+) -> Result<(Totals, Vec<v1::Excluded>)> {
     caller.require(Scope::TransactionsRead)?;
     let household = Household::read(app, caller, None).await?;
-    let totals = household.sum(app, caller, period, &Query::default()).await?.totals;
-    Ok(Totals { has_data: household.has_data, ..totals })
+    let sums = household.sum(app, caller, period, &Query::default()).await?;
+    let totals = Totals { has_data: household.has_data, ..sums.totals };
+    Ok((totals, excluded(&sums.excluded)))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

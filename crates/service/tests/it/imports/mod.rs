@@ -10,6 +10,7 @@ mod positions;
 mod rules;
 mod snapshots;
 mod staging;
+mod trades;
 mod undo;
 
 use service::ingest::imports::Summary;

@@ -1,9 +1,11 @@
 //! Insights: computed in the background, announced by events when they change, and independent of the order of imports.
 
+mod agreement;
 mod benefits;
 mod corrections;
 mod hiding;
 mod income;
+mod one_file;
 mod recompute;
 mod recurring;
 mod rule_matches;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use base::draft::{AccountDraft, AccountKind, BalanceDraft, TransactionDraft};
+use base::draft::{AccountDraft, AccountKind, BalanceDraft, TradeDraft, TransactionDraft};
 use base::{Currency, Timestamp};
 
 use super::position::{self, ParsedPosition, Securities};
@@ -37,6 +37,7 @@ pub(super) struct Statement<'a> {
     pub(super) available: StatedAmount<'a>,
     pub(super) cash: StatedAmount<'a>,
     pub(super) rows: Vec<TransactionDraft>,
+    pub(super) trades: Vec<TradeDraft>,
     /// Rows whose description still needs the name of a security, with its id.
     pub(super) unnamed: Vec<(usize, Cow<'a, str>)>,
     removed: Vec<String>,
@@ -65,6 +66,7 @@ impl<'a> Statement<'a> {
             available: StatedAmount::default(),
             cash: StatedAmount::default(),
             rows: Vec::new(),
+            trades: Vec::new(),
             unnamed: Vec::new(),
             removed: Vec::new(),
             kept: Vec::new(),
@@ -106,6 +108,7 @@ impl<'a> Statement<'a> {
         let before = self.rows.len();
         let is_newer = later.stated_at() >= self.stated_at();
         self.rows.append(&mut later.rows);
+        self.trades.append(&mut later.trades);
         self.unnamed.extend(later.unnamed.into_iter().map(|(at, id)| (before + at, id)));
         self.removed.append(&mut later.removed);
         self.kept.extend(later.kept.into_iter().map(|at| before + at));
@@ -178,6 +181,7 @@ impl<'a> Statement<'a> {
             transactions: self.rows,
             removed: self.removed,
             holdings,
+            trades: self.trades,
             ..AccountDraft::new(number, name, kind, self.currency)
         };
         let bank = self.bank.as_deref().or(institution.number.as_deref()).map(str::to_owned);

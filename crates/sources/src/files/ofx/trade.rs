@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use base::draft::TransactionDraft;
-use base::{Currency, Money};
+use base::draft::{TradeDraft, TradeKind, TransactionDraft};
+use base::{Currency, Date, Fixed9, Money};
 
 use super::row::{is_id, no_date, same_currency};
 use super::values::date;
@@ -26,6 +26,12 @@ pub(super) struct Trade<'a> {
     numerator: Option<Cow<'a, str>>,
     denominator: Option<Cow<'a, str>>,
     pub(super) currency: Option<Cow<'a, str>>,
+}
+
+pub(super) struct ParsedTrade<'a> {
+    pub(super) draft: TransactionDraft,
+    pub(super) trade: Option<TradeDraft>,
+    pub(super) security: Option<Cow<'a, str>>,
 }
 
 /// How the total of a transaction moves cash. Files disagree about its sign, so the aggregate decides.
@@ -63,11 +69,8 @@ impl<'a> Trade<'a> {
         None
     }
 
-    /// The draft, and the id of the security whose name the description still needs.
-    pub(super) fn read(
-        self,
-        currency: Currency,
-    ) -> Result<(TransactionDraft, Option<Cow<'a, str>>), String> {
+    /// The draft with the trade of a security in it, and the id of the security whose name the description still needs.
+    pub(super) fn read(self, currency: Currency) -> Result<ParsedTrade<'a>, String> {
         let traded = self.traded.as_deref().ok_or("the transaction has no date (DTTRADE)")?;
         let posted_on = date(traded).ok_or_else(|| no_date(traded))?;
         let (words, flow) = self.words();
@@ -90,7 +93,46 @@ impl<'a> Trade<'a> {
             counterparty_logo_url: None,
             category: None,
         };
-        Ok((draft, self.security))
+        let trade = self.trade(posted_on, currency);
+        Ok(ParsedTrade { draft, trade, security: self.security })
+    }
+
+    /// The trade of a security, if it is one whose effect on the position is known.
+    fn trade(&self, on: Date, currency: Currency) -> Option<TradeDraft> {
+        let reverses = self.reversed_id.is_some();
+        let kind = match (self.wrapper, self.kind.as_deref().unwrap_or_default()) {
+            ("REINVEST", _) => TradeKind::Reinvest,
+            ("SPLIT", _) => TradeKind::Split,
+            ("RETOFCAP", _) => TradeKind::ReturnOfCapital,
+            ("TRANSFER", "OUT") => TradeKind::TransferOut,
+            ("TRANSFER", _) => TradeKind::TransferIn,
+            (_, "BUYTOCOVER" | "BUYTOCLOSE" | "SELLSHORT" | "SELLTOOPEN") => return None,
+            ("BUYSTOCK" | "BUYMF" | "BUYOTHER" | "BUYDEBT" | "BUYOPT", _) => TradeKind::Buy,
+            (wrapper, _) if wrapper.starts_with("SELL") => TradeKind::Sell,
+            _ => return None,
+        };
+        let number =
+            |it: &Option<Cow<'_, str>>| parse_json_decimal(&plain(it.as_deref()?, Comma::Decimal)?);
+        let signed = |it: i128| if reverses { -it.abs() } else { it.abs() };
+        let (quantity, per) = match kind {
+            TradeKind::Split => (number(&self.numerator)?, Some(number(&self.denominator)?)),
+            TradeKind::ReturnOfCapital => (Fixed9::ZERO, None),
+            _ => (Fixed9::from_billionths(signed(number(&self.units)?.billionths())), None),
+        };
+        let total = self.total.as_deref().filter(|_| kind != TradeKind::Split);
+        let is_own = same_currency(self.currency.as_deref(), currency).is_ok();
+        let minor = total.and_then(|it| amount(it, Comma::Decimal, currency).ok());
+        Some(TradeDraft {
+            external_id: self.id.as_deref().filter(|it| is_id(it)).map(str::to_owned),
+            security: self.security.as_deref()?.to_owned(),
+            on,
+            kind,
+            quantity,
+            per,
+            amount_minor: minor
+                .filter(|_| is_own)
+                .and_then(|it| i64::try_from(signed(i128::from(it.minor()))).ok()),
+        })
     }
 
     fn effect(&self, flow: Flow, currency: Currency) -> Result<Money, String> {
@@ -164,5 +206,70 @@ impl<'a> Trade<'a> {
     fn count(&self) -> Option<String> {
         let units = parse_json_decimal(&plain(self.units.as_deref()?, Comma::Decimal)?)?;
         Some(base::Fixed9::from_billionths(units.billionths().abs()).to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::files::fixtures;
+    use crate::files::ofx::read;
+
+    /// One line per trade of an investment statement with these transactions.
+    fn trades(transactions: &str) -> Vec<String> {
+        let file = format!(
+            "OFXHEADER:100\n\n<OFX><INVSTMTMSGSRSV1><INVSTMTTRNRS><INVSTMTRS><CURDEF>USD<INVACCTFROM>\
+            <BROKERID>b<ACCTID>1</INVACCTFROM><INVTRANLIST>{transactions}</INVTRANLIST></INVSTMTRS>\
+            </INVSTMTTRNRS></INVSTMTMSGSRSV1></OFX>"
+        );
+        let contents = read(file.as_bytes(), &fixtures::options()).unwrap();
+        let trades = contents.accounts.iter().flat_map(|it| &it.draft.trades);
+        let shown = |it: &base::draft::TradeDraft| {
+            let per = it.per.map_or(String::new(), |it| format!(" per {it}"));
+            let amount = it.amount_minor.map_or("?".to_owned(), |it| it.to_string());
+            format!("{} {} {} {}{per} {amount}", it.on, it.kind.as_str(), it.security, it.quantity)
+        };
+        trades.map(shown).collect()
+    }
+
+    fn inner(id: u32, rest: &str) -> String {
+        format!(
+            "<INVTRAN><FITID>{id}<DTTRADE>20240105</INVTRAN><SECID><UNIQUEID>922908769\
+            <UNIQUEIDTYPE>CUSIP</SECID>{rest}"
+        )
+    }
+
+    #[test]
+    fn trades_are_read_with_their_units_and_totals() {
+        let buy = inner(1, "<UNITS>10<UNITPRICE>80<TOTAL>-800.50");
+        let sell = inner(2, "<UNITS>-4<UNITPRICE>90<TOTAL>360");
+        let reinvest = inner(3, "<INCOMETYPE>DIV<TOTAL>-22.00<UNITS>0.25<UNITPRICE>88");
+        let split = inner(4, "<OLDUNITS>10<NEWUNITS>30<NUMERATOR>3<DENOMINATOR>1");
+        let income = inner(5, "<INCOMETYPE>DIV<TOTAL>9");
+        let found = trades(&format!(
+            "<BUYMF><INVBUY>{buy}</INVBUY><BUYTYPE>BUY</BUYMF>\
+            <SELLMF><INVSELL>{sell}</INVSELL><SELLTYPE>SELL</SELLMF><REINVEST>{reinvest}</REINVEST>\
+            <SPLIT>{split}</SPLIT><INCOME>{income}</INCOME>"
+        ));
+        assert_eq!(
+            found,
+            [
+                "2024-01-05 buy 922908769 10 80050",
+                "2024-01-05 sell 922908769 4 36000",
+                "2024-01-05 reinvest 922908769 0.25 2200",
+                "2024-01-05 split 922908769 3 per 1 ?",
+            ]
+        );
+    }
+
+    #[test]
+    fn short_sales_give_no_trade_and_a_reversal_is_negative() {
+        let short = inner(1, "<UNITS>-10<TOTAL>800");
+        let reversal =
+            inner(2, "<UNITS>10<TOTAL>-800").replace("<DTTRADE>", "<REVERSALFITID>1<DTTRADE>");
+        let found = trades(&format!(
+            "<SELLSTOCK><INVSELL>{short}</INVSELL><SELLTYPE>SELLSHORT</SELLSTOCK>\
+            <BUYSTOCK><INVBUY>{reversal}</INVBUY><BUYTYPE>BUY</BUYSTOCK>"
+        ));
+        assert_eq!(found, ["2024-01-05 buy 922908769 -10 -80000"]);
     }
 }

@@ -312,9 +312,10 @@ impl<'a, 'h> Walker<'a, 'h> {
         }
         let statement = self.statement(at);
         match trade.read(statement.currency) {
-            Ok((draft, security)) => {
-                statement.unnamed.extend(security.map(|it| (statement.rows.len(), it)));
-                statement.rows.push(draft);
+            Ok(parsed) => {
+                statement.unnamed.extend(parsed.security.map(|it| (statement.rows.len(), it)));
+                statement.rows.push(parsed.draft);
+                statement.trades.extend(parsed.trade);
             }
             Err(reason) => self.reject(at, reason),
         }
