@@ -19,7 +19,7 @@ struct TradeKey {
     security: String,
     on: Date,
     external_id: Option<String>,
-    kind: &'static str,
+    kind: TradeKind,
     quantity: Fixed9,
     per: Option<Fixed9>,
     amount_minor: Option<i64>,
@@ -39,8 +39,7 @@ impl Trades {
         let mut trades: HashMap<(AccountId, String), Vec<Trade>> = HashMap::new();
         for (key, by_import) in counts {
             let count = by_import.values().copied().max().unwrap_or(0);
-            let Some(kind) = TradeKind::parse(key.kind) else { continue };
-            let TradeKey { account, security, on, quantity, per, amount_minor, .. } = key;
+            let TradeKey { account, security, on, kind, quantity, per, amount_minor, .. } = key;
             let trade = Trade { on, kind, quantity, per, amount_minor };
             let of_security = trades.entry((account, security)).or_default();
             of_security.extend(std::iter::repeat_n(trade, count));
@@ -67,7 +66,7 @@ fn read_row(row: &db::Row<'_>) -> db::Result<(ImportId, TradeKey)> {
         security: row.get(2)?,
         on: row.get(3)?,
         external_id: row.get(4)?,
-        kind: row.word(5, "trade kind", TradeKind::parse)?.as_str(),
+        kind: row.word(5, "trade kind", TradeKind::parse)?,
         quantity: decimal(6)?.unwrap_or(Fixed9::ZERO),
         per: decimal(7)?,
         amount_minor: row.get(8)?,
