@@ -12,6 +12,7 @@ mod nearest;
 mod network;
 mod pretty;
 mod time;
+mod timezone;
 mod words;
 
 pub use address_group::AddressGroup;
@@ -34,3 +35,4 @@ pub use time::{
     CLOCK_SKEW_MICROSECONDS, Clock, Date, Timestamp, date_from_days, days_from_date, write_date,
     write_instant,
 };
+pub use timezone::{TimeZone, UnknownTimeZone};

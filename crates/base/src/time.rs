@@ -32,10 +32,6 @@ impl Clock {
         }
     }
 
-    pub fn today(&self) -> Date {
-        date_from_days(self.now().as_second().div_euclid(86_400))
-    }
-
     pub fn advance(&self, by: std::time::Duration) {
         match self {
             Clock::System => panic!("only a frozen clock can be moved"),
@@ -160,8 +156,8 @@ mod tests {
     fn a_frozen_clock_moves_only_when_advanced_and_with_all_its_clones() {
         let clock = Clock::frozen_at("2026-02-28T23:59:59Z");
         let other = clock.clone();
-        assert_eq!(clock.today().to_string(), "2026-02-28");
+        assert_eq!(clock.now().to_string(), "2026-02-28T23:59:59Z");
         other.advance(std::time::Duration::from_secs(1));
-        assert_eq!(clock.today().to_string(), "2026-03-01");
+        assert_eq!(clock.now().to_string(), "2026-03-01T00:00:00Z");
     }
 }

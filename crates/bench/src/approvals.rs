@@ -2,7 +2,7 @@
 //! holdings of a busy paper account against reading one row.
 
 use anyhow::{Context as _, ensure};
-use base::{Clock, Currency, Fixed9, PaperAccountId};
+use base::{Clock, Currency, Fixed9, PaperAccountId, TimeZone};
 use calc::paper::{Side, Size};
 use service::access::sessions::{self, Method, Visit};
 use service::access::users::{self, NewUser};
@@ -58,7 +58,13 @@ pub(crate) async fn measure(database: &str, count: usize) -> anyhow::Result<()> 
 
 async fn trader(app: &App) -> anyhow::Result<Trader> {
     let email = format!("{}@example.com", app.ids.make::<base::kinds::User>());
-    let new = NewUser { email, preferred_name: None, base_currency: Currency::USD, password: None };
+    let new = NewUser {
+        email,
+        preferred_name: None,
+        base_currency: Currency::USD,
+        timezone: TimeZone::utc(),
+        password: None,
+    };
     let user = users::create(app, new).await?;
     let token = sessions::create(app, &user, Method::Password, Visit::default()).await?;
     let (_, caller) = sessions::find(app, &token, None).await?.context("no session")?;

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use base::Currency;
+use base::{Currency, TimeZone};
+use service::Scopes;
 use service::access::keys::{self, NewKey};
 use service::access::users::{self, NewUser};
 use service::ingest::imports;
 use service::ledger::transactions::{self, Filter};
 use service::platform::cursors::Page;
-use service::{Caller, Scopes};
 
 use crate::open;
 
@@ -35,7 +35,7 @@ pub(crate) async fn fill(
     let mut secrets = String::new();
     while let Some((index, statements)) = ready.recv().await {
         let user = users::create(&app, person(index)).await?;
-        let caller = Caller::owner(user.id);
+        let caller = user.owner();
         for statement in statements {
             imports::commit(&app, &caller, statement).await?;
         }
@@ -52,6 +52,7 @@ fn person(index: u64) -> NewUser {
         email: format!("person{index}@example.com"),
         preferred_name: None,
         base_currency: Currency::USD,
+        timezone: TimeZone::utc(),
         password: None,
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 
 use anyhow::{Context as _, ensure};
 use base::draft::AccountKind;
-use base::{Clock, Currency, Timestamp};
+use base::{Clock, Currency, TimeZone, Timestamp};
 use service::access::users::{self, NewUser};
 use service::ingest::imports::files;
 use service::{App, Caller, insights};
@@ -23,8 +23,14 @@ pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
     drop(world);
     let app = open_at(database, Clock::frozen_at(&now.to_string())).await?;
     let email = format!("{}@example.com", app.ids.make::<base::kinds::User>());
-    let new = NewUser { email, preferred_name: None, base_currency: Currency::USD, password: None };
-    let caller = Caller::owner(users::create(&app, new).await?.id);
+    let new = NewUser {
+        email,
+        preferred_name: None,
+        base_currency: Currency::USD,
+        timezone: TimeZone::utc(),
+        password: None,
+    };
+    let caller = users::create(&app, new).await?.owner();
     println!("  {rows} rows in {} MB", content.len() / 1_000_000);
     reset_peak_memory()?;
     let before = Measurement::now()?;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use base::draft::{Source, Statement};
-use base::{Clock, Currency, Timestamp};
+use base::{Clock, Currency, TimeZone, Timestamp};
 use service::access::users::{self, NewUser};
 use service::ingest::imports;
 use service::insights::spending::{self, GroupBy, Query};
@@ -21,8 +21,14 @@ pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
     let now: Timestamp = format!("{}T12:00:00Z", world.as_of).parse()?;
     let app = open_at(database, Clock::frozen_at(&now.to_string())).await?;
     let email = format!("{}@example.com", app.ids.make::<base::kinds::User>());
-    let new = NewUser { email, preferred_name: None, base_currency: Currency::USD, password: None };
-    let caller = Caller::owner(users::create(&app, new).await?.id);
+    let new = NewUser {
+        email,
+        preferred_name: None,
+        base_currency: Currency::USD,
+        timezone: TimeZone::utc(),
+        password: None,
+    };
+    let caller = users::create(&app, new).await?.owner();
     let mut newest: Vec<usize> = (0..world.transactions.len()).collect();
     newest.sort_by_key(|it| world.transactions[*it].draft.posted_on);
     let late = newest.split_off(newest.len() - ROUNDS * ROWS_LATE);

@@ -1,6 +1,6 @@
 //! The value types that both engines share: integers, text, bytes. Dates, timestamps and ids are stored as these.
 
-use base::{Currency, Date, Id, Kind, Timestamp, date_from_days, days_from_date};
+use base::{Currency, Date, Id, Kind, TimeZone, Timestamp, date_from_days, days_from_date};
 use bytes::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type};
 
@@ -45,6 +45,7 @@ param_from! {
     Option<Date> => |it| Param::Int(it.map(days_from_date));
     Timestamp => |it| Param::Int(Some(it.as_microsecond()));
     Option<Timestamp> => |it| Param::Int(it.map(Timestamp::as_microsecond));
+    TimeZone => |it| Param::Text(Some(it.name()));
 }
 
 impl<K: Kind> From<Id<K>> for Param<'_> {
@@ -258,6 +259,12 @@ impl<'r> FromColumn<'r> for Timestamp {
 impl<'r> FromColumn<'r> for Currency {
     fn from_column(value: Value<'r>) -> std::result::Result<Currency, String> {
         Currency::parse(<&str>::from_column(value)?).map_err(|error| error.to_string())
+    }
+}
+
+impl<'r> FromColumn<'r> for TimeZone {
+    fn from_column(value: Value<'r>) -> std::result::Result<TimeZone, String> {
+        TimeZone::parse(<&str>::from_column(value)?).map_err(|error| format!("a time zone {error}"))
     }
 }
 

@@ -19,7 +19,7 @@ pub mod webhooks;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use base::{AccountId, Clock, Entropy, GrantId, IdMaker, KeyId, SessionId, UserId};
+use base::{AccountId, Clock, Date, Entropy, GrantId, IdMaker, KeyId, SessionId, TimeZone, UserId};
 use db::Db;
 use wire::v1::Scope;
 
@@ -121,12 +121,19 @@ impl App {
             ids,
         }))
     }
+
+    /// The present date of the caller's person.
+    pub fn today(&self, caller: &Caller) -> Date {
+        self.clock.today_in(caller.timezone)
+    }
 }
 
 /// The person whose data an operation uses, and the credential that limits it.
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub user: UserId,
+    /// The person's time zone. It is read together with the credential, so that no operation needs a query for it.
+    pub timezone: TimeZone,
     pub credential: Credential,
 }
 
@@ -143,8 +150,8 @@ pub enum Credential {
 }
 
 impl Caller {
-    pub fn owner(user: UserId) -> Caller {
-        Caller { user, credential: Credential::Owner }
+    pub fn owner(user: UserId, timezone: TimeZone) -> Caller {
+        Caller { user, timezone, credential: Credential::Owner }
     }
 
     pub fn require(&self, scope: Scope) -> Result<()> {

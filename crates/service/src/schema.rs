@@ -88,6 +88,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "trades",
         sql: include_str!("../../../migrations/0017_trades.sql"),
     },
+    Migration {
+        version: 18,
+        name: "timezones",
+        sql: include_str!("../../../migrations/0018_timezones.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).

@@ -36,7 +36,7 @@ pub async fn get(app: &App, caller: &Caller) -> Result<v1::Summary> {
     let currency = users::base_currency(app, caller).await?;
     let rates = rates::latest(app, caller, currency).await?;
     let accounts = accounts::list_all(app, caller).await?;
-    let summary = Builder { app, caller, rates, today: app.clock.today(), currency };
+    let summary = Builder { app, caller, rates, today: app.today(caller), currency };
     let (worth, cash_flow, investments, goals, recurring, scores) = tokio::try_join!(
         net_worth::get(app, caller),
         summary.cash_flow(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use base::draft::Statement;
-use base::{AccountId, Clock, Currency, Entropy, KeyId};
+use base::{AccountId, Clock, Currency, Entropy, KeyId, TimeZone};
 use db::{Db, Value};
 use service::access::keys::{self, NewKey};
 use service::access::sessions::{self, Method, Visit};
@@ -110,7 +110,15 @@ impl World {
 
     pub async fn person(&self, email: &str) -> Person {
         let user = users::create(&self.app, new_user(email)).await.unwrap();
-        Person { caller: Caller::owner(user.id), app: self.app.clone(), user }
+        Person { caller: user.owner(), app: self.app.clone(), user }
+    }
+
+    /// A new person in a time zone.
+    pub async fn person_in(&self, email: &str, timezone: &str) -> Person {
+        let timezone = TimeZone::parse(timezone).unwrap();
+        let user = users::create(&self.app, NewUser { timezone, ..new_user(email) });
+        let user = user.await.unwrap();
+        Person { caller: user.owner(), app: self.app.clone(), user }
     }
 
     /// A new person with a random email.
@@ -219,6 +227,7 @@ pub fn new_user(email: &str) -> NewUser {
         email: email.to_owned(),
         preferred_name: None,
         base_currency: Currency::USD,
+        timezone: TimeZone::utc(),
         password: None,
     }
 }

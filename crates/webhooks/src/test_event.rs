@@ -1,6 +1,6 @@
 //! Test events: one attempt at once, which is neither retried nor counted against the endpoint.
 
-use base::{EndpointId, EventId, Timestamp};
+use base::{EndpointId, EventId, TimeZone, Timestamp};
 use bytes::Bytes;
 use db::{Tx, params};
 use serde_json::json;
@@ -64,7 +64,7 @@ pub async fn send_test(
 
 /// The data of an example event, marked as a test, so that a receiver can be developed with it.
 fn example(webhooks: &Webhooks, name: &str, endpoint: EndpointId) -> Result<String> {
-    let (at, today) = (Moment(webhooks.clock.now()), Day(webhooks.clock.today()));
+    let (at, today) = (Moment(webhooks.clock.now()), Day(webhooks.clock.today_in(TimeZone::utc())));
     let mut data = match wire::v1::example(name, at, today) {
         Some(event) => serde_json::to_value(event),
         None => Ok(json!({ "endpoint_id": endpoint.to_string() })),

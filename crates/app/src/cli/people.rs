@@ -39,6 +39,9 @@ pub(crate) struct NewUser {
     /// Currency of their totals
     #[arg(long, default_value = "USD")]
     pub(crate) currency: String,
+    /// Their time zone by its IANA name, such as America/New_York
+    #[arg(long, default_value = "UTC", value_name = "NAME")]
+    pub(crate) timezone: String,
     #[command(flatten)]
     pub(crate) password: PasswordFrom,
     #[command(flatten)]

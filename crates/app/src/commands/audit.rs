@@ -2,9 +2,9 @@
 
 use anyhow::{Result, bail};
 use serde_json::json;
+use service::App;
 use service::platform::audit::{self, AuditEntry, Verdict};
 use service::trading::paper;
-use service::{App, Caller};
 
 use super::{instant, named_or_only_person, print, print_json};
 use crate::cli;
@@ -21,7 +21,7 @@ pub(crate) async fn run(config: &Config, command: &cli::Audit) -> Result<()> {
 
 async fn list(app: &App, whose: &cli::PersonArgs, limit: u32, as_json: bool) -> Result<()> {
     let user = named_or_only_person(app, whose.user.as_deref()).await?;
-    let entries = audit::list(app, &Caller::owner(user.id), None, limit as usize).await?;
+    let entries = audit::list(app, &user.owner(), None, limit as usize).await?;
     if as_json {
         return print_json(&entries.iter().map(json_of).collect());
     }
@@ -37,8 +37,8 @@ async fn list(app: &App, whose: &cli::PersonArgs, limit: u32, as_json: bool) -> 
 
 async fn verify(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
     let user = named_or_only_person(app, whose.user.as_deref()).await?;
-    let verdict = audit::verify(app, &Caller::owner(user.id)).await?;
-    let ledgers = paper::verify(app, &Caller::owner(user.id)).await?;
+    let verdict = audit::verify(app, &user.owner()).await?;
+    let ledgers = paper::verify(app, &user.owner()).await?;
     match verdict {
         Verdict::Intact { .. } if !ledgers.faults.is_empty() => {
             if as_json {

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, bail};
 use base::{AccountId, BenefitId, Currency, Date, Money};
 use service::insights::benefits::{self, BenefitMark};
-use service::{App, Caller, insights};
+use service::{App, insights};
 use wire::v1::{Benefit, BenefitSummary};
 
 use super::{named_or_only_person, print, print_json};
@@ -26,7 +26,7 @@ pub(crate) async fn run(config: &Config, command: &cli::Benefit) -> Result<()> {
 
 async fn list(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
     let user = named_or_only_person(app, whose.user.as_deref()).await?;
-    let summary = benefits::summary(app, &Caller::owner(user.id)).await?;
+    let summary = benefits::summary(app, &user.owner()).await?;
     if as_json {
         return print_json(&serde_json::to_value(&summary)?);
     }
@@ -75,7 +75,7 @@ async fn save_mark(app: &App, mark: &cli::Mark) -> Result<()> {
         let amount = amount.transpose().context("--used")?;
         BenefitMark::Used(amount.map(Money::minor))
     };
-    match benefits::mark(app, &Caller::owner(user.id), id, made).await {
+    match benefits::mark(app, &user.owner(), id, made).await {
         Err(service::Error::NotFound(_)) => {
             bail!("{} does not have this benefit; see `evenkeel benefit list`", user.email)
         }
@@ -94,7 +94,7 @@ async fn set_card(app: &App, card: &cli::Card) -> Result<()> {
         .as_deref()
         .map(|it| it.parse::<Date>().with_context(|| format!("--opened must be a date, not {it}")));
     let product = Some(card.product.as_str()).filter(|it| *it != "none");
-    let caller = Caller::owner(user.id);
+    let caller = user.owner();
     match benefits::set_card(app, &caller, account, product, opened.transpose()?).await {
         Err(service::Error::NotFound(_)) => bail!("{} does not have this account", user.email),
         outcome => outcome?,

@@ -31,7 +31,7 @@ pub(crate) async fn run(config: &Config, command: &cli::Connect) -> Result<()> {
 
 async fn create(app: &App, new: &cli::NewConnection) -> Result<()> {
     let user = named_or_only_person(app, new.whose.user.as_deref()).await?;
-    let caller = Caller::owner(user.id);
+    let caller = user.owner();
     let token = token(&new.token)?;
     let id = connections::create(app, &caller, &token, new.name.as_deref()).await?;
     let connection = connections::get(app, &caller, id).await?;
@@ -47,7 +47,7 @@ async fn create(app: &App, new: &cli::NewConnection) -> Result<()> {
 
 async fn list(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
     let user = named_or_only_person(app, whose.user.as_deref()).await?;
-    let all = connections::list(app, &Caller::owner(user.id)).await?;
+    let all = connections::list(app, &user.owner()).await?;
     if as_json {
         return print_json(&all.iter().map(json_of).collect());
     }
@@ -94,7 +94,7 @@ async fn disconnect(app: &App, args: &cli::Which) -> Result<()> {
 
 async fn which(app: &App, which: &cli::Which) -> Result<(Caller, ConnectionId)> {
     let user = named_or_only_person(app, which.whose.user.as_deref()).await?;
-    Ok((Caller::owner(user.id), parse(&which.connection)?))
+    Ok((user.owner(), parse(&which.connection)?))
 }
 
 pub(super) fn parse(id: &str) -> Result<ConnectionId> {

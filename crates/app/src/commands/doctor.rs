@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use anyhow::{Result, bail};
-use base::Clock;
+use base::{Clock, TimeZone};
 use db::Db;
 use serde::Serialize;
 use service::platform::{health, installation};
@@ -89,7 +89,7 @@ async fn examine(config: &Config) -> Vec<Check> {
 }
 
 fn clock(clock: &Clock) -> Check {
-    let today = clock.today();
+    let today = clock.today_in(TimeZone::utc());
     match today.year() {
         ..2026 => fail("clock", format!("the clock shows {today}; set the correct time")),
         _ => ok("clock", today.to_string()),

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 
 use anyhow::{Context as _, Result, bail};
-use service::{Caller, exports};
+use service::exports;
 
 use super::{named_or_only_person, print};
 use crate::config::Config;
@@ -19,7 +19,7 @@ pub(crate) async fn run(config: &Config, args: &cli::Export) -> Result<()> {
     }
     let app = open::app(config, IfMissing::Fail).await?;
     let user = named_or_only_person(&app, args.whose.user.as_deref()).await?;
-    let mut export = exports::start(&app, &Caller::owner(user.id)).await?;
+    let mut export = exports::start(&app, &user.owner()).await?;
     let (temporary, mut file) = data_dir::create_temporary(path)?;
     let written = async {
         let mut bytes = 0;

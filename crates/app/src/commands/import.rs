@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use base::draft::AccountDraft;
-use base::{AccountId, Clock, Currency, FileId, Money};
+use base::{AccountId, Clock, Currency, FileId, Money, TimeZone};
 use serde_json::json;
 use serde_json::value::RawValue;
 use service::ingest::imports::files::{
@@ -44,7 +44,8 @@ pub(crate) struct SkippedRows {
 /// Previews files without a server or database.
 pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
     let hints = ParseOptions {
-        today: Clock::System.today(),
+        // Without a database there is no person. The date only completes years with two digits.
+        today: Clock::System.today_in(TimeZone::utc()),
         currency: Currency::parse(&args.currency).context("--currency")?,
         dates: args.dates.map(DateOrder::from),
         charges: args.charges.map(ChargeSign::from),
@@ -263,7 +264,7 @@ fn question(doubt: &FileQuestion) -> &'static str {
 pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
     let app = open::app(config, IfMissing::Fail).await?;
     let user = named_or_only_person(&app, args.whose.user.as_deref()).await?;
-    let caller = Caller::owner(user.id);
+    let caller = user.owner();
     let (mut unread, mut left_out) = (0, 0);
     for path in &args.files {
         let file = path.display().to_string();

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result, bail};
 use base::{AccountId, Date, KeyId, Timestamp};
 use serde_json::json;
 use service::access::keys::{self, ApiKey, NewKey};
-use service::{App, Caller, Scopes};
+use service::{App, Scopes};
 
 use super::{instant, named_or_only_person, print, print_json};
 use crate::cli;
@@ -39,7 +39,7 @@ async fn create(app: &App, new: &cli::NewKey, url: &str) -> Result<()> {
         accounts: accounts.transpose()?,
         expires_at: expires.transpose()?,
     };
-    let (key, secret) = keys::create(app, &Caller::owner(user.id), new_key).await?;
+    let (key, secret) = keys::create(app, &user.owner(), new_key).await?;
     if new.output.json {
         let mut shown = json_of(&key);
         shown["key"] = secret.into();
@@ -55,7 +55,7 @@ async fn create(app: &App, new: &cli::NewKey, url: &str) -> Result<()> {
 
 async fn list(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
     let user = named_or_only_person(app, whose.user.as_deref()).await?;
-    let keys = keys::list(app, &Caller::owner(user.id)).await?;
+    let keys = keys::list(app, &user.owner()).await?;
     if as_json {
         return print_json(&keys.iter().map(json_of).collect());
     }
@@ -84,7 +84,7 @@ async fn list(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
 async fn revoke(app: &App, whose: &cli::PersonArgs, id: &str) -> Result<()> {
     let user = named_or_only_person(app, whose.user.as_deref()).await?;
     let key = KeyId::parse(id).with_context(|| format!("{id} is not a key id"))?;
-    match keys::revoke(app, &Caller::owner(user.id), key).await {
+    match keys::revoke(app, &user.owner(), key).await {
         Ok(()) => print("Key revoked. It stops working within a second.\n"),
         Err(service::Error::NotFound(_)) => {
             bail!(

@@ -18,7 +18,7 @@ use crate::progress::Progress;
 pub(crate) async fn run(config: &Config, args: &cli::Sync) -> Result<()> {
     let app = open::app(config, IfMissing::Fail).await?;
     let user = named_or_only_person(&app, args.whose.user.as_deref()).await?;
-    let caller = Caller::owner(user.id);
+    let caller = user.owner();
     let ids = match &args.connection {
         Some(id) => vec![parse(id)?],
         None => {

@@ -3,11 +3,11 @@
 use std::io::IsTerminal as _;
 
 use anyhow::{Result, bail};
-use base::Currency;
+use base::{Currency, TimeZone};
 use serde_json::json;
 use service::access::profiles;
 use service::access::users::{self, NewUser};
-use service::{App, Caller, Error};
+use service::{App, Error};
 
 use super::{generate_password, instant, person, print, print_json, read_line};
 use crate::cli;
@@ -37,6 +37,9 @@ async fn create(app: &App, new: &cli::NewUser) -> Result<()> {
     let currency = Currency::parse(&new.currency.to_uppercase());
     let currency =
         currency.map_err(|error| Error::invalid("currency", format!("currency {error}")));
+    let timezone = TimeZone::parse(&new.timezone);
+    let timezone =
+        timezone.map_err(|error| Error::invalid("timezone", format!("timezone {error}")));
     let (password, made) = choose_password(app, &new.password)?;
     let user = users::create(
         app,
@@ -44,6 +47,7 @@ async fn create(app: &App, new: &cli::NewUser) -> Result<()> {
             email: new.email.clone(),
             preferred_name: new.name.clone(),
             base_currency: currency?,
+            timezone: timezone?,
             password: Some(password.clone()),
         },
     );
@@ -89,7 +93,7 @@ async fn set_password(
     profiles::reset_password(app, user.id, &password).await?;
     print(&format!("Password of {} changed.\n", user.email))?;
     if drop_second_step {
-        profiles::set_second_step(app, &Caller::owner(user.id), false).await?;
+        profiles::set_second_step(app, &user.owner(), false).await?;
         print(&format!("Two-step sign-in of {} is off.\n", user.email))?;
     }
     if made { print(&password_note(&password)) } else { Ok(()) }
@@ -135,6 +139,7 @@ fn json_of(user: &users::User) -> serde_json::Value {
         "email": user.email,
         "preferred_name": user.preferred_name,
         "base_currency": user.base_currency.code(),
+        "timezone": user.timezone.name(),
         "created_at": instant(user.created_at),
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::demo::Household;
-use base::{Timestamp, UserId};
+use base::Timestamp;
 use service::ingest::imports;
 use service::{App, Caller};
 use tokio::sync::Mutex;
@@ -17,7 +17,7 @@ pub(super) fn start(
     loops: &mut Loops,
     app: &App,
     household: Household,
-    user: UserId,
+    caller: Caller,
     (as_of, seconds): (Timestamp, u32),
 ) {
     if seconds == 0 {
@@ -27,12 +27,13 @@ pub(super) fn start(
     let told_until = Arc::new(Mutex::new(as_of));
     loops.start("feed the demo", seconds.into(), app, move |app| {
         let (household, told_until) = (household.clone(), told_until.clone());
+        let caller = caller.clone();
         async move {
             let mut told_until = told_until.lock().await;
             let until = app.clock.now();
             let mut count = 0;
             for statement in household.feed(*told_until, until, seconds) {
-                let summary = imports::commit(&app, &Caller::owner(user), statement).await?;
+                let summary = imports::commit(&app, &caller, statement).await?;
                 count += summary.new + summary.changed;
             }
             // Moved on only after success, so that a failed import is repeated.

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use ::demo::{GoalSeed, Household};
 use anyhow::{Context as _, Result};
-use base::{AccountId, Money, UserId};
+use base::{AccountId, Money};
+use service::access::users::User;
 use service::ingest::imports;
 use service::ledger::accounts;
 use service::ledger::goals::{self, NewGoal};
@@ -21,15 +22,16 @@ pub(super) async fn seed(
     app: &App,
     state: State,
     household: &Household,
-) -> Result<(UserId, Access)> {
+) -> Result<(User, Access)> {
     let person = household.person();
     claim(config, app, &state, &person.email).await?;
     let (user, again) = find_or_create(app, &person.email, &person.preferred_name).await?;
     if !state.complete {
-        fill(app, &Caller::owner(user), household).await?;
+        fill(app, &user.owner(), household).await?;
         state.finish(config)?;
     }
-    Ok((user, credentials(config, app, user, &person.email, again).await?))
+    let access = credentials(config, app, &user, again).await?;
+    Ok((user, access))
 }
 
 async fn fill(app: &App, caller: &Caller, household: &Household) -> Result<()> {

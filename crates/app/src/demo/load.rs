@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::{Context as _, Result, ensure};
 use base::Timestamp;
 use base::draft::{AccountDraft, Statement};
+use service::App;
 use service::ingest::imports;
-use service::{App, Caller};
 use tokio::task::JoinSet;
 
 use super::state::{Size, State};
@@ -43,7 +43,7 @@ pub(super) async fn seed(config: &Config, app: &App, state: State, size: Size) -
     data_dir::write_private(&config.data_dir.join("keys.txt"), lines.as_bytes())?;
     state.finish(config)?;
     let (user, _) = find_or_create(app, &email(0), "").await?;
-    let access = credentials(config, app, user, &email(0), again).await?;
+    let access = credentials(config, app, &user, again).await?;
     let api_key = keys.into_iter().next().context("there are no people")?;
     Ok(Access { api_key, same: false, ..access })
 }
@@ -86,7 +86,7 @@ async fn import_everyone(app: &App, plan: &Arc<Plan>) -> Result<Vec<String>> {
 async fn import_person(app: &App, plan: &Plan, index: u64) -> Result<String> {
     let (user, _) = find_or_create(app, &email(index), &format!("Person {}", index + 1)).await?;
     if !plan.complete {
-        let caller = Caller::owner(user);
+        let caller = user.owner();
         let (seed, as_of) = (plan.seed, plan.as_of);
         let rows = usize::try_from(share(plan.size, index))?;
         // Generating rows needs a core, so it runs on another thread than the database's tasks.
@@ -100,7 +100,7 @@ async fn import_person(app: &App, plan: &Plan, index: u64) -> Result<String> {
             plan.rows.fetch_add(rows as u64, Ordering::Relaxed);
         }
     }
-    make_key(app, user).await
+    make_key(app, &user).await
 }
 
 fn email(index: u64) -> String {

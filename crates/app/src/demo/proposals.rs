@@ -3,10 +3,10 @@
 use anyhow::{Context as _, Result};
 use base::category::Category;
 use base::draft::AccountKind;
-use base::{AccountId, Fixed9, Money, PaperAccountId, TransactionId, UserId};
+use base::{AccountId, Fixed9, Money, PaperAccountId, TransactionId};
 use service::access::keys::{self, NewKey};
 use service::access::sessions::{self, Method, Visit};
-use service::access::users;
+use service::access::users::User;
 use service::actions::{self, Action, ActionPayload, NewAction, SeenProposal, Side, Size};
 use service::classify::overrides::Override;
 use service::ledger::accounts;
@@ -20,9 +20,9 @@ const ASSISTANT: &str = "Example assistant";
 const SMALL_MINOR: i64 = 1_500;
 
 /// Creates the missing proposals, so that a demo opened again after days has fresh ones.
-pub(super) async fn seed(app: &App, user: UserId) -> Result<()> {
+pub(super) async fn seed(app: &App, user: &User) -> Result<()> {
     let assistant = assistant(app, user).await?;
-    let owner = Caller::owner(user);
+    let owner = user.owner();
     let mut held = paper::list_accounts(app, &owner).await?;
     if held.is_empty() {
         let person = signed_in(app, user).await?;
@@ -39,8 +39,8 @@ pub(super) async fn seed(app: &App, user: UserId) -> Result<()> {
     Ok(())
 }
 
-async fn assistant(app: &App, user: UserId) -> Result<Caller> {
-    let owner = Caller::owner(user);
+async fn assistant(app: &App, user: &User) -> Result<Caller> {
+    let owner = user.owner();
     let known = keys::list(app, &owner).await?.into_iter().find(|it| it.name == ASSISTANT);
     let id = match known {
         Some(key) => key.id,
@@ -51,13 +51,12 @@ async fn assistant(app: &App, user: UserId) -> Result<Caller> {
         }
     };
     let credential = Credential::Key { id, scopes: Scopes::all(), accounts: None };
-    Ok(Caller { user, credential })
+    Ok(Caller { credential, ..owner })
 }
 
 /// Signs the demo's person in for a moment, because only a signed-in person can approve.
-async fn signed_in(app: &App, user: UserId) -> Result<Caller> {
-    let user = users::get(app, &Caller::owner(user)).await?;
-    let token = sessions::create(app, &user, Method::Password, Visit::default()).await?;
+async fn signed_in(app: &App, user: &User) -> Result<Caller> {
+    let token = sessions::create(app, user, Method::Password, Visit::default()).await?;
     let found = sessions::find(app, &token, None).await?;
     Ok(found.context("a new session is not there")?.1)
 }

@@ -56,7 +56,7 @@ async fn open_app_after_lease(it: &Installation) -> (App, Caller) {
         imports: Default::default(),
     });
     let user = users::find_by_email(&app, "robin@example.com").await.unwrap().unwrap();
-    (app, Caller::owner(user.id))
+    (app, user.owner())
 }
 
 async fn committing(db: &Db) -> Option<FileId> {

@@ -6,11 +6,24 @@ use std::process::Stdio;
 use crate::program::Installation;
 
 #[tokio::test]
+async fn a_person_is_created_in_a_time_zone() {
+    let it = Installation::new().await;
+    let create = ["user", "create", "kim@example.com", "--json", "--timezone"];
+    let refused = it.run(&[&create[..], &["Europe/Berlim"]].concat()).failed();
+    let message = "timezone must be an IANA time zone such as America/New_York or UTC; did you mean Europe/Berlin?";
+    assert!(refused.contains(message), "{refused}");
+    let made = it.run(&[&create[..], &["europe/berlin"]].concat()).json();
+    assert_eq!(made["timezone"], "Europe/Berlin");
+    assert_eq!(it.run(&["user", "list", "--json"]).json()[0]["timezone"], "Europe/Berlin");
+}
+
+#[tokio::test]
 async fn a_person_is_created_listed_and_deleted() {
     let it = Installation::new().await;
     let made = it.run(&["user", "create", "Robin@Example.com", "--name", "Robin", "--json"]).json();
     assert_eq!(made["email"], "robin@example.com");
     assert_eq!(made["base_currency"], "USD");
+    assert_eq!(made["timezone"], "UTC");
     assert_eq!(made["password"].as_str().unwrap().len(), 23);
     // Instants look like those of the API, with milliseconds.
     let created = made["created_at"].as_str().unwrap();

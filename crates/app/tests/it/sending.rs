@@ -48,7 +48,7 @@ async fn open_app(it: &Installation) -> (App, UserId) {
 }
 
 async fn create_endpoint(app: &App, user: UserId, url: &str) {
-    let caller = Caller::owner(user);
+    let caller = Caller::owner(user, base::TimeZone::utc());
     let name = "A script".to_owned();
     let new = NewKey { name, scopes: Scopes::all(), accounts: None, expires_at: None };
     let key = keys::create(app, &caller, new).await.unwrap().0.id;

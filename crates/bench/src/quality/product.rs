@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Context as _;
 use base::category::Category;
-use base::{Clock, Date, TransactionId};
+use base::{Clock, Date, TimeZone, TransactionId};
 use calc::enrich::CategorySource;
 use calc::income::Window;
 use calc::recurring::Frequency;
@@ -13,8 +13,8 @@ use db::params;
 use service::access::users::{self, NewUser};
 use service::classify::transfers;
 use service::ingest::imports;
+use service::insights;
 use service::insights::{income, recurring};
-use service::{Caller, insights};
 
 use super::case::Case;
 
@@ -60,9 +60,10 @@ pub(super) async fn run_case(case: &Case) -> anyhow::Result<Answer> {
         email: "person@example.com".to_owned(),
         preferred_name: None,
         base_currency: case.currency,
+        timezone: TimeZone::utc(),
         password: None,
     };
-    let caller = Caller::owner(users::create(&app, person).await?.id);
+    let caller = users::create(&app, person).await?.owner();
     for statement in case.statements.clone() {
         imports::commit(&app, &caller, statement).await?;
     }

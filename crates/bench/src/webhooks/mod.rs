@@ -13,11 +13,11 @@ use std::time::Duration;
 
 use ::webhooks::outbox;
 use anyhow::{Context as _, ensure};
-use base::{Clock, Currency, UserId};
+use base::{Clock, Currency, TimeZone, UserId};
 use service::access::keys::{self, NewKey};
 use service::access::users::{self, NewUser};
 use service::webhooks::{self, NewEndpoint};
-use service::{App, Caller, Scopes, Tx};
+use service::{App, Scopes, Tx};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -64,9 +64,9 @@ impl Sender {
         events: usize,
     ) -> anyhow::Result<Sender> {
         let email = format!("{}@example.com", app.ids.make::<base::kinds::User>());
-        let base_currency = Currency::USD;
-        let new = NewUser { email, preferred_name: None, base_currency, password: None };
-        let user = users::create(app, new).await?.id;
+        let (base_currency, timezone) = (Currency::USD, TimeZone::utc());
+        let new = NewUser { email, preferred_name: None, base_currency, timezone, password: None };
+        let owner = users::create(app, new).await?.owner();
         let mut key = None;
         for number in 0..endpoints {
             if number % PER_KEY == 0 {
@@ -76,7 +76,7 @@ impl Sender {
                     accounts: None,
                     expires_at: None,
                 };
-                key = Some(keys::create(app, &Caller::owner(user), new).await?.0.id);
+                key = Some(keys::create(app, &owner, new).await?.0.id);
             }
             let key = key.context("no key")?;
             let new = NewEndpoint {
@@ -84,13 +84,12 @@ impl Sender {
                 description: None,
                 filter_types: Vec::new(),
             };
-            let mine = app.clone();
-            let create = move |tx: &mut Tx<'_>| {
-                webhooks::create_for_key(&mine, tx, &Caller::owner(user), key, &new)
-            };
+            let (mine, owner) = (app.clone(), owner.clone());
+            let create =
+                move |tx: &mut Tx<'_>| webhooks::create_for_key(&mine, tx, &owner, key, &new);
             app.db.write(create).await?;
         }
-        Sender::of(app, user, events).await
+        Sender::of(app, owner.user, events).await
     }
 
     async fn of(app: &App, user: UserId, events: usize) -> anyhow::Result<Sender> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use base::{AccountId, KeyId, Timestamp, UserId, days_from_date};
+use base::{AccountId, KeyId, TimeZone, Timestamp, UserId, days_from_date};
 use db::params;
 use wire::v1::Code;
 
@@ -128,7 +128,7 @@ fn insert(tx: &mut db::Tx<'_>, caller: &Caller, row: &ApiKey, hash: &[u8; 32]) -
 /// Lists the person's active keys, newest first, then those that ended recently.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<ApiKey>> {
     caller.require_owner("key")?;
-    let (now, today) = (app.clock.now(), days_from_date(app.clock.today()));
+    let (now, today) = (app.clock.now(), days_from_date(app.today(caller)));
     let since = now.as_microsecond() - SHOWN_DAYS * DAY_MICROSECONDS;
     let read_key = |row: &db::Row<'_>| read(row, today);
     let mut keys = app.db.all(LIST, params![caller.user, since], read_key).await?;
@@ -182,10 +182,10 @@ pub async fn authenticate(app: &App, token: &str, address: Option<&str>) -> Resu
     if known.expires_at.is_some_and(|at| at <= now) {
         return Err(Error::Unauthenticated("the token has expired"));
     }
-    app.key_cache.record_use(known.user, known.id, now, address);
+    app.key_cache.record_use(&known, now, address);
     let accounts = known.accounts.clone();
     let credential = Credential::Key { id: known.id, scopes: known.scopes, accounts };
-    Ok(Caller { user: known.user, credential })
+    Ok(Caller { user: known.user, timezone: known.timezone, credential })
 }
 
 /// Background step: saves when keys were last used, so that requests themselves cost no write.
@@ -211,10 +211,11 @@ async fn load(app: &App, hash: &[u8; 32]) -> Result<Arc<ActiveKey>> {
         .first(BY_HASH, params![&hash[..]], |row| {
             let limited: Option<i64> = row.get(3)?;
             let scopes = read_scopes(row, 2)?;
-            Ok((row.get(0)?, row.get(1)?, scopes, limited.is_some(), row.get(4)?))
+            let key = (row.get(0)?, row.get(1)?, row.get(5)?);
+            Ok((key, scopes, limited.is_some(), row.get(4)?))
         })
         .await?;
-    let Some((user, id, scopes, limited, expires_at)) = found else {
+    let Some(((user, id, timezone), scopes, limited, expires_at)) = found else {
         return Err(Error::Unauthenticated("the token is unknown or was revoked"));
     };
     let accounts = if limited {
@@ -223,13 +224,14 @@ async fn load(app: &App, hash: &[u8; 32]) -> Result<Arc<ActiveKey>> {
     } else {
         None
     };
-    Ok(Arc::new(ActiveKey { user, id, scopes, accounts, expires_at }))
+    Ok(Arc::new(ActiveKey { user, id, timezone, scopes, accounts, expires_at }))
 }
 
 #[derive(Debug)]
 struct ActiveKey {
     user: UserId,
     id: KeyId,
+    timezone: TimeZone,
     scopes: Scopes,
     accounts: Option<Arc<[AccountId]>>,
     expires_at: Option<Timestamp>,
@@ -245,7 +247,7 @@ struct KeyUsage {
     at: Timestamp,
     address: Option<String>,
     saved_at: Option<Timestamp>,
-    /// The day of the last use, and the requests of that day that are not saved yet.
+    /// The person's date of the last use, and the requests of that day that are not saved yet.
     day: i64,
     count: i64,
 }
@@ -278,9 +280,10 @@ impl KeyCache {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    fn record_use(&self, user: UserId, id: KeyId, now: Timestamp, address: Option<&str>) {
+    fn record_use(&self, key: &ActiveKey, now: Timestamp, address: Option<&str>) {
+        let (user, id) = (key.user, key.id);
+        let day = days_from_date(key.timezone.date_at(now));
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        let day = now.as_second().div_euclid(86_400);
         let Some((_, used)) = uses.get_mut(&id) else {
             let address = address.map(str::to_owned);
             uses.insert(id, (user, KeyUsage { at: now, address, saved_at: None, day, count: 1 }));
@@ -359,8 +362,9 @@ const REMEMBER_REVOKED: &str = "insert into ended_keys (key_id, ended_at) values
     on conflict (key_id) do nothing";
 const REVOKE: &str = "update api_keys set revoked_at = $3
     where user_id = $1 and id = $2 and revoked_at is null";
-const BY_HASH: &str = "select user_id, id, scopes, limited_at, expires_at
-    from api_keys where key_hash = $1 and revoked_at is null";
+const BY_HASH: &str = "select k.user_id, k.id, k.scopes, k.limited_at, k.expires_at, u.timezone
+    from api_keys k join users u on u.id = k.user_id
+    where k.key_hash = $1 and k.revoked_at is null";
 const ACCOUNTS: &str = "select account_id from api_key_accounts where user_id = $1 and key_id = $2";
 // Several processes add to the same count, and the time of last use never goes back.
 const USED: &str = "update api_keys set

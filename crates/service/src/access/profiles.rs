@@ -1,6 +1,6 @@
 //! Changes to one's own account: profile, password, email, second step, and deletion.
 
-use base::{Currency, UserId};
+use base::{Currency, TimeZone, UserId};
 use db::params;
 
 use crate::access::users::{self, User};
@@ -16,9 +16,11 @@ const NAME_MAX: usize = 80;
 pub struct Profile {
     pub preferred_name: Option<String>,
     pub base_currency: Currency,
+    pub timezone: TimeZone,
 }
 
-/// Updates name and base currency. A new base currency queues all figures for recomputation.
+/// Updates name, base currency and time zone. A new currency or time zone queues all figures for recomputation. Keys and
+/// apps use the new time zone at once in this process, and within a second in every other.
 pub async fn update(app: &App, caller: &Caller, profile: Profile) -> Result<()> {
     caller.require_owner("user")?;
     let name = profile.preferred_name.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty());
@@ -28,17 +30,22 @@ pub async fn update(app: &App, caller: &Caller, profile: Profile) -> Result<()> 
         return Err(Error::invalid("preferred_name", message));
     }
     let before = users::get_by_id(app, caller.user).await?;
-    let (caller, currency, now) = (caller.clone(), profile.base_currency, app.clock.now());
-    app.db
+    let Profile { base_currency: currency, timezone, .. } = profile;
+    let (caller, now) = (caller.clone(), app.clock.now());
+    let updated = app
+        .db
         .write(move |tx| {
-            tx.execute(UPDATE, params![caller.user, &name, currency.code(), now])?;
-            if before.base_currency != currency {
+            tx.execute(UPDATE, params![caller.user, &name, currency.code(), now, timezone])?;
+            if before.base_currency != currency || before.timezone != timezone {
                 dirty_queue::mark_all_dirty(tx, caller.user, now)?;
             }
             let note = Note::new(&caller, "profile.update", "Changed the profile");
             audit::note(tx, caller.user, now, note)
         })
-        .await
+        .await;
+    app.key_cache.clear();
+    app.access_cache.clear();
+    updated
 }
 
 /// Replaces the password and ends all other sessions, in case somebody else knew the old one.
@@ -60,7 +67,8 @@ pub async fn change_password(app: &App, caller: &Caller, current: &str, new: &st
 /// that the operator can help somebody who is locked out.
 pub async fn reset_password(app: &App, user: UserId, password: &str) -> Result<()> {
     let hash = passwords::hash(app, password).await?;
-    let (now, operator) = (app.clock.now(), Caller::owner(user));
+    // Nothing of this depends on the person's date.
+    let (now, operator) = (app.clock.now(), Caller::owner(user, TimeZone::utc()));
     app.db
         .write(move |tx| {
             if tx.execute(users::SET_PASSWORD, params![user, &hash, now])? == 0 {
@@ -138,8 +146,8 @@ async fn confirm_identity(app: &App, caller: &Caller, password: &str) -> Result<
     Ok(user)
 }
 
-const UPDATE: &str = "update users set preferred_name = $2, base_currency = $3, updated_at = $4
-    where id = $1";
+const UPDATE: &str = "update users set preferred_name = $2, base_currency = $3, timezone = $5,
+    updated_at = $4 where id = $1";
 const GET_EMAIL: &str = "select email from users where id = $1";
 const SET_EMAIL: &str = "update users set email = $2, updated_at = $3 where id = $1";
 const SET_SECOND_STEP: &str = "update users set second_step = $2, updated_at = $3 where id = $1";

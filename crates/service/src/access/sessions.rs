@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use base::{SessionId, Timestamp, UserId};
+use base::{SessionId, TimeZone, Timestamp, UserId};
 use db::params;
 
 use crate::access::users::User;
@@ -123,8 +123,9 @@ pub async fn find(
     let now = app.clock.now();
     let idle_since = now.as_microsecond() - IDLE_DAYS * DAY;
     let hash = tokens::hash(token);
-    let found = app.db.first(BY_TOKEN, params![&hash[..], now, idle_since], read).await?;
-    let Some(session) = found else { return Ok(None) };
+    let with_timezone = |row: &db::Row<'_>| Ok((read(row)?, row.get::<TimeZone>(8)?));
+    let found = app.db.first(BY_TOKEN, params![&hash[..], now, idle_since], with_timezone).await?;
+    let Some((session, timezone)) = found else { return Ok(None) };
     if now.as_second() - session.seen_at.as_second() >= SEEN_SECONDS {
         let (user, id, address) = (session.user, session.id, address.map(str::to_owned));
         app.db
@@ -132,7 +133,7 @@ pub async fn find(
             .await?;
     }
     let credential = Credential::Session { id: session.id, address: address.map(Arc::from) };
-    let caller = Caller { user: session.user, credential };
+    let caller = Caller { user: session.user, timezone, credential };
     Ok(Some((session, caller)))
 }
 
@@ -265,8 +266,9 @@ fn read(row: &db::Row<'_>) -> db::Result<Session> {
 
 const INSERT: &str = "insert into sessions (user_id, id, token_hash, method, agent, address,
     created_at, seen_at, proved_at, expires_at) values ($1, $2, $3, $4, $5, $6, $7, $7, $7, $8)";
-const BY_TOKEN: &str = "select user_id, id, method, agent, address, created_at, seen_at, proved_at
-    from sessions where token_hash = $1 and expires_at > $2 and seen_at > $3";
+const BY_TOKEN: &str = "select s.user_id, s.id, s.method, s.agent, s.address, s.created_at,
+    s.seen_at, s.proved_at, u.timezone from sessions s join users u on u.id = s.user_id
+    where s.token_hash = $1 and s.expires_at > $2 and s.seen_at > $3";
 const LIST: &str = "select user_id, id, method, agent, address, created_at, seen_at, proved_at
     from sessions where user_id = $1 and expires_at > $2 and seen_at > $3
     order by seen_at desc, id desc limit 200";

@@ -1,6 +1,6 @@
 //! People with an account: their email, name, role and password.
 
-use base::{Currency, Timestamp, UserId};
+use base::{Currency, TimeZone, Timestamp, UserId};
 use db::params;
 use wire::json::Moment;
 use wire::v1::{self, Scope};
@@ -16,6 +16,8 @@ pub struct User {
     pub preferred_name: Option<String>,
     pub image: Option<String>,
     pub base_currency: Currency,
+    /// Decides the person's dates: what is today, this month, or due.
+    pub timezone: TimeZone,
     pub connected_at: Option<Timestamp>,
     pub created_at: Timestamp,
     pub role: Role,
@@ -33,6 +35,13 @@ base::words!(
 );
 db::word_columns!(Role);
 
+impl User {
+    /// The operator as the caller on behalf of this person.
+    pub fn owner(&self) -> Caller {
+        Caller::owner(self.id, self.timezone)
+    }
+}
+
 impl From<&User> for v1::Profile {
     fn from(user: &User) -> v1::Profile {
         v1::Profile {
@@ -41,6 +50,7 @@ impl From<&User> for v1::Profile {
             connected_at: user.connected_at.map(Moment),
             preferred_name: user.preferred_name.clone(),
             image: user.image.clone(),
+            timezone: user.timezone.name(),
             created_at: Moment(user.created_at),
         }
     }
@@ -51,6 +61,7 @@ pub struct NewUser {
     pub email: String,
     pub preferred_name: Option<String>,
     pub base_currency: Currency,
+    pub timezone: TimeZone,
     pub password: Option<String>,
 }
 
@@ -73,6 +84,7 @@ pub(crate) async fn prepare(app: &App, new: NewUser) -> Result<(User, Option<Str
         preferred_name: new.preferred_name.filter(|it| !it.trim().is_empty()),
         image: None,
         base_currency: new.base_currency,
+        timezone: new.timezone,
         connected_at: None,
         created_at: now,
         role: Role::Member,
@@ -95,7 +107,8 @@ pub(crate) fn insert(tx: &mut Tx<'_>, mut user: User, hash: Option<String>) -> R
             user.base_currency.code(),
             &hash,
             user.created_at,
-            user.role.as_str()
+            user.role.as_str(),
+            user.timezone
         ],
     );
     match inserted {
@@ -137,6 +150,11 @@ pub async fn base_currency(app: &App, caller: &Caller) -> Result<Currency> {
 pub(crate) async fn get_by_id(app: &App, id: UserId) -> Result<User> {
     let found = app.db.first(BY_ID, params![id], read).await?;
     found.ok_or(Error::NotFound("user"))
+}
+
+/// The person's time zone, in a transaction that has no caller.
+pub(crate) fn timezone_in(tx: &mut Tx<'_>, user: UserId) -> Result<TimeZone> {
+    tx.first(TIMEZONE, params![user], |row| row.get(0))?.ok_or(Error::NotFound("user"))
 }
 
 pub async fn find_by_email(app: &App, email: &str) -> Result<Option<User>> {
@@ -195,7 +213,7 @@ pub async fn check_password(app: &App, email: &str, password: &str) -> Result<Op
     let email = normalize_email(email)?;
     let found = app
         .db
-        .first(PASSWORD, params![&email], |row| Ok((read(row)?, row.get::<Option<String>>(9)?)))
+        .first(PASSWORD, params![&email], |row| Ok((read(row)?, row.get::<Option<String>>(10)?)))
         .await?;
     let (user, hash) = match found {
         Some((user, Some(hash))) => (Some(user), Some(hash)),
@@ -231,25 +249,26 @@ fn read(row: &db::Row<'_>) -> db::Result<User> {
         created_at: row.get(6)?,
         role: row.get(7)?,
         second_step: row.get::<Option<&str>>(8)?.is_some(),
+        timezone: row.get(9)?,
     })
 }
 
 const INSERT: &str = "insert into users
-    (id, email, preferred_name, base_currency, password_hash, created_at, updated_at, role)
-    values ($1, $2, $3, $4, $5, $6, $6, $7)";
+    (id, email, preferred_name, base_currency, password_hash, created_at, updated_at, role,
+    timezone) values ($1, $2, $3, $4, $5, $6, $6, $7, $8)";
 const ANYONE: &str = "select created_at from users limit 1";
 const BY_ID: &str =
     "select id, email, preferred_name, image, base_currency, connected_at, created_at,
-    role, second_step from users where id = $1";
+    role, second_step, timezone from users where id = $1";
 const BY_EMAIL: &str =
     "select id, email, preferred_name, image, base_currency, connected_at, created_at,
-    role, second_step from users where email = $1";
+    role, second_step, timezone from users where email = $1";
 const PASSWORD: &str =
     "select id, email, preferred_name, image, base_currency, connected_at, created_at,
-    role, second_step, password_hash from users where email = $1";
+    role, second_step, timezone, password_hash from users where email = $1";
 const LIST: &str =
     "select id, email, preferred_name, image, base_currency, connected_at, created_at,
-    role, second_step from users order by id limit $1";
+    role, second_step, timezone from users order by id limit $1";
 pub(crate) const SET_PASSWORD: &str =
     "update users set password_hash = $2, updated_at = $3 where id = $1";
 const LOCK_REGISTRATION: &str =
@@ -259,6 +278,7 @@ const PROMOTE_ADMIN: &str = "update users set role = 'admin'
     where id in (select id from users order by created_at, id limit 1)
     and not exists (select 1 from users where role = 'admin')";
 const SIGN_IN_OPTIONS: &str = "select password_hash, second_step from users where id = $1";
+const TIMEZONE: &str = "select timezone from users where id = $1";
 const DELETE: &str = "delete from users where id = $1";
 
 pub(crate) const STATEMENTS: &[&str] = &[
@@ -272,5 +292,6 @@ pub(crate) const STATEMENTS: &[&str] = &[
     LOCK_REGISTRATION,
     PROMOTE_ADMIN,
     SIGN_IN_OPTIONS,
+    TIMEZONE,
     DELETE,
 ];

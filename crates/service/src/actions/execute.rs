@@ -1,7 +1,7 @@
 //! Execution of approved actions: once, in one transaction with the effects, the event and the audit entry. A process that
 //! crashes has done all of it or nothing, and the background step tries again.
 
-use base::{ActionId, PaperAccountId, Timestamp, UserId};
+use base::{ActionId, PaperAccountId, TimeZone, Timestamp, UserId};
 use calc::paper::Side;
 use db::params;
 use serde_json::{Value, json};
@@ -92,7 +92,8 @@ impl From<db::Error> for Stop {
 
 /// Executes one action if that is possible now. Several callers may try at once; the first claim wins.
 pub(super) async fn attempt(app: &App, user: UserId, id: ActionId) -> Result<()> {
-    let action = read::get(app, &Caller::owner(user), id).await?;
+    // An action says the same in every time zone.
+    let action = read::get(app, &Caller::owner(user, TimeZone::utc()), id).await?;
     if action.status != Status::Approved || action.kind().is_executed_by_person() {
         return Ok(());
     }

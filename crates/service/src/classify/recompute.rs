@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::{AccountId, Currency, Date, Timestamp, TransactionId, UserId};
+use base::{AccountId, Currency, Date, TimeZone, Timestamp, TransactionId, UserId};
 use calc::rates::Rates;
 use calc::transfers::{self, LinkedDebts};
 use db::{Tx, params};
@@ -27,6 +27,8 @@ pub(crate) struct Recompute {
     pub(crate) now: Timestamp,
     /// The stamp of the transactions that it changes, once there is one.
     stamp: Option<Timestamp>,
+    pub(crate) timezone: TimeZone,
+    /// The present date in the person's time zone.
     pub(crate) today: Date,
     pub(crate) currency: Currency,
     pub(crate) rates: Rates,
@@ -64,14 +66,16 @@ impl Recompute {
         user: UserId,
         scope: RecomputeScope,
     ) -> Result<Recompute> {
-        let currency = tx.first(CURRENCY, params![user], |row| row.get(0))?;
-        let currency: Currency = currency.ok_or(Error::NotFound("user"))?;
+        let person = tx.first(PERSON, params![user], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (currency, timezone): (Currency, TimeZone) = person.ok_or(Error::NotFound("user"))?;
+        let now = app.clock.now();
         Ok(Recompute {
             app: app.clone(),
             user,
-            now: app.clock.now(),
+            now,
             stamp: None,
-            today: app.clock.today(),
+            timezone,
+            today: timezone.date_at(now),
             currency,
             rates: rates::latest_in(tx, user, currency)?,
             accounts: accounts::list_in_tx(tx, user)?,
@@ -149,6 +153,6 @@ fn pairing_account(account: &Account) -> transfers::Account {
     }
 }
 
-const CURRENCY: &str = "select base_currency from users where id = $1";
+const PERSON: &str = "select base_currency, timezone from users where id = $1";
 
-pub(super) const STATEMENTS: &[&str] = &[CURRENCY];
+pub(super) const STATEMENTS: &[&str] = &[PERSON];

@@ -217,6 +217,7 @@ impl Reader {
             email: user.email,
             preferred_name: user.preferred_name,
             base_currency: user.base_currency.to_string(),
+            timezone: user.timezone.name(),
             connected_at: user.connected_at.map(Moment),
             created_at: Moment(user.created_at),
         })
@@ -229,6 +230,7 @@ struct Profile {
     email: String,
     preferred_name: Option<String>,
     base_currency: String,
+    timezone: &'static str,
     connected_at: Option<Moment>,
     created_at: Moment,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::category::Category;
 use base::draft::{AccountDraft, AccountKind, BalanceDraft, Source, TransactionDraft, id_source};
-use base::{AccountId, Currency, Date, Money, Timestamp, TransactionId, UserId, kinds};
+use base::{AccountId, Currency, Date, Money, Timestamp, TransactionId, kinds};
 use calc::matching::MANUAL;
 use db::{Tx, params};
 use wire::v1::Code;
@@ -52,7 +52,7 @@ pub async fn create_account(app: &App, caller: &Caller, new: NewAccount) -> Resu
         let ImportOutcome { accounts, .. } = imports::commit_in(tx, &mine, caller.user, request)?;
         let created = accounts.first().copied();
         let created = created.ok_or_else(|| Error::internal("the import created no account"))?;
-        tx.execute(RECONCILE, params![caller.user, created, mine.clock.today()])?;
+        tx.execute(RECONCILE, params![caller.user, created, mine.today(&caller)])?;
         let note = Note::new(&caller, "account.create", format!("Added the account {name}"));
         audit::note(tx, caller.user, mine.clock.now(), note.about(created))?;
         Ok(created)
@@ -71,7 +71,7 @@ pub async fn set_balance(app: &App, caller: &Caller, id: AccountId, minor: i64) 
         ..account.draft()
     };
     commit_change(app, caller, id, (details, change)).await?;
-    let (user, today) = (caller.user, app.clock.today());
+    let (user, today) = (caller.user, app.today(caller));
     let reconcile =
         move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(RECONCILE, params![user, id, today])?);
     app.db.write(reconcile).await.map(|_| ())
@@ -153,6 +153,8 @@ struct ManualAccount {
     currency: Currency,
     balance_minor: Option<i64>,
     as_of: Option<Timestamp>,
+    /// The date of the balance.
+    reported_on: Option<Date>,
     reconciled_on: Option<Date>,
 }
 
@@ -169,8 +171,7 @@ impl ManualAccount {
         added: Option<(Date, i64)>,
     ) -> Option<BalanceDraft> {
         let as_of = self.as_of?;
-        let reported_on = base::date_from_days(as_of.as_second().div_euclid(86_400));
-        let counted_until = self.reconciled_on.unwrap_or(reported_on);
+        let counted_until = self.reconciled_on.or(self.reported_on)?;
         let counts = |it: Option<(Date, i64)>| it.filter(|it| it.0 >= counted_until);
         let effect =
             counts(added).map_or(0, |it| it.1).checked_sub(counts(removed).map_or(0, |it| it.1))?;
@@ -195,7 +196,7 @@ where
     let (mine, caller) = (app.clone(), caller.clone());
     let write = move |tx: &mut Tx<'_>| {
         let (user, now) = (caller.user, mine.clock.now());
-        let account = get_account(tx, user, id)?;
+        let account = get_account(tx, &caller, id)?;
         let (action, details) = details(&account);
         let request = import_request(&mine, change(&account, now), Some(id));
         let outcome = imports::commit_in(tx, &mine, user, imports::prepare(request)?)?;
@@ -205,15 +206,17 @@ where
     app.db.write(write).await
 }
 
-fn get_account(tx: &mut Tx<'_>, user: UserId, id: AccountId) -> Result<ManualAccount> {
-    let found = tx.first(ACCOUNT, params![user, id], |row| {
+fn get_account(tx: &mut Tx<'_>, caller: &Caller, id: AccountId) -> Result<ManualAccount> {
+    let found = tx.first(ACCOUNT, params![caller.user, id], |row| {
         let kind: AccountKind = row.get(1)?;
+        let as_of: Option<Timestamp> = row.get(4)?;
         let account = ManualAccount {
             name: row.get(0)?,
             kind,
             currency: row.get(2)?,
             balance_minor: row.get(3)?,
-            as_of: row.get(4)?,
+            as_of,
+            reported_on: as_of.map(|it| caller.timezone.date_of_report(it)),
             reconciled_on: row.get(5)?,
         };
         Ok((account, row.get::<String>(6)?))

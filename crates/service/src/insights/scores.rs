@@ -82,7 +82,7 @@ pub(crate) async fn latest(app: &App, caller: &Caller) -> Result<Latest> {
     if income::is_limited(caller) {
         let income::AnalyzedLedger { ledger, income, currency, .. } =
             income::build_ledger(app, caller).await?;
-        let observed = observe(&ledger, &income, app.clock.today(), currency);
+        let observed = observe(&ledger, &income, app.today(caller), currency);
         return Ok(match observed {
             Ok(observation) => Latest::Observed(observation),
             Err(missing) => Latest::NotReady(sentence(&missing)),
@@ -92,7 +92,7 @@ pub(crate) async fn latest(app: &App, caller: &Caller) -> Result<Latest> {
     let found = match computed {
         None => None,
         Some(Some(missing)) => return Ok(Latest::NotReady(missing)),
-        Some(None) => app.db.first(LATEST, params![caller.user], read).await?,
+        Some(None) => app.db.first(LATEST, params![caller.user, app.today(caller)], read).await?,
     };
     Ok(match found {
         Some(observation) => Latest::Observed(observation),
@@ -120,7 +120,7 @@ pub(super) fn recompute(
         Ok(observed) => observed,
         Err(missing) => return Ok(Some(sentence(&missing))),
     };
-    let before = tx.first(LATEST, params![run.user], read)?;
+    let before = tx.first(LATEST, params![run.user, run.today], read)?;
     if before.as_ref() == Some(&observed) {
         return Ok(None);
     }
@@ -220,9 +220,10 @@ fn read(row: &db::Row<'_>) -> db::Result<Observation> {
 
 const NOT_COMPUTED: &str = "import transactions to see your scores";
 const MISSING: &str = "select scores_missing from insights where user_id = $1";
+// A person who moved west may have an observation of a date that has not begun there.
 const LATEST: &str =
     "select observed_on, evenkeel, recovery, capacity, baseline, explanation from scores
-    where user_id = $1 order by observed_on desc limit 1";
+    where user_id = $1 and observed_on <= $2 order by observed_on desc limit 1";
 const BETWEEN: &str =
     "select observed_on, evenkeel, recovery, capacity, baseline, explanation from scores
     where user_id = $1 and observed_on between $2 and $3 order by observed_on";

@@ -179,7 +179,7 @@ pub async fn rename(app: &App, caller: &Caller, id: AccountId, name: Option<&str
 
 /// Closes an account for the person. It keeps its history, and its balance is zero from that day on.
 pub async fn close(app: &App, caller: &Caller, id: AccountId, on: Date) -> Result<()> {
-    if on > app.clock.today() {
+    if on > app.today(caller) {
         return Err(Error::invalid("closed_on", "closed_on must not be after today"));
     }
     change(app, caller, id, move |tx, change| {

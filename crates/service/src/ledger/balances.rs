@@ -63,10 +63,10 @@ pub struct Range {
 /// One balance a day, oldest first, from the first known balance to today at the latest.
 pub async fn list(app: &App, caller: &Caller, id: AccountId, range: Range) -> Result<Series> {
     caller.require(Scope::AccountsRead)?;
-    let (start_on, end_on) = bounds(range, app.clock.today())?;
+    let (start_on, end_on) = bounds(range, app.today(caller))?;
     let account = accounts::get_visible(app, caller, id).await?;
     let history = read_history(app, caller, &account, None).await?;
-    let days = daily(&history, start_on, end_on.min(app.clock.today()));
+    let days = daily(&history, start_on, end_on.min(app.today(caller)));
     Ok(Series { account_id: id, currency: account.currency, start_on, end_on, days })
 }
 
@@ -90,7 +90,7 @@ pub struct Chart {
 
 pub async fn chart(app: &App, caller: &Caller, account: &Account, span: Span) -> Result<Chart> {
     caller.require(Scope::AccountsRead)?;
-    let today = app.clock.today();
+    let today = app.today(caller);
     let history = read_history(app, caller, account, span.start(today)).await?;
     let Some(opening) = opening(&history) else {
         return Ok(Chart { points: Vec::new(), unexplained: Vec::new() });

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use base::draft::AccountKind;
-use base::{AccountId, Currency, Date, GoalId, Money, Timestamp, date_from_days, words};
+use base::{AccountId, Currency, Date, GoalId, Money, Timestamp, words};
 use calc::goals::{GoalInput, allocate};
 use db::params;
 use webhooks::outbox;
@@ -105,7 +105,7 @@ async fn add_missing_starts(
 ) -> Result<()> {
     let mut missing: Vec<(GoalId, AccountId, Date)> = Vec::new();
     for row in rows.iter().filter(|it| it.goal.kind == Kind::DebtPayoff) {
-        let began = date_from_days(row.created_at.as_second().div_euclid(86_400));
+        let began = caller.timezone.date_at(row.created_at);
         let unknown = links.of(row.goal.id).iter().filter(|it| it.start_minor.is_none());
         missing.extend(unknown.map(|it| (row.goal.id, it.account_id, began)));
     }

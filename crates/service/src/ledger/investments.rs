@@ -124,7 +124,7 @@ pub async fn list(
     let balances: Vec<AccountBalance> =
         in_scope.iter().filter(investment).filter_map(balance).collect();
     let rates = rates::latest(app, caller, base_currency).await?;
-    let today = app.clock.today();
+    let today = app.today(caller);
     let sums =
         Sums { positions: &positions, accounts: &balances, prices: &prices, rates: &rates, today };
     let portfolio = calc::investments::portfolio(&sums, &view);

@@ -89,7 +89,7 @@ pub async fn get(app: &App, caller: &Caller) -> Result<NetWorth> {
     caller.require(Scope::AccountsRead)?;
     let (converter, accounts) = read(app, caller).await?;
     let mut worth = converter.worth_now(&accounts);
-    let since = date_from_days(days_from_date(app.clock.today()) - CHANGE_DAYS);
+    let since = date_from_days(days_from_date(app.today(caller)) - CHANGE_DAYS);
     let before = points(app, caller, &converter, &accounts, Some(since), |_| vec![since]).await?;
     worth.change = before.first().zip(worth.minor()).map(|(before, now)| {
         let minor = now.saturating_sub(before.minor());
@@ -109,7 +109,7 @@ pub(crate) async fn current(app: &App, caller: &Caller) -> Result<NetWorth> {
 pub async fn series(app: &App, caller: &Caller, span: Span) -> Result<Series> {
     caller.require(Scope::AccountsRead)?;
     let (converter, accounts) = read(app, caller).await?;
-    let today = app.clock.today();
+    let today = app.today(caller);
     let start = span.start(today);
     let days = |opening: Date| sample_days(start.map_or(opening, |it| it.max(opening)), today);
     let points = points(app, caller, &converter, &accounts, start, days).await?;
@@ -130,7 +130,7 @@ pub struct Range {
 /// Net worth by account type over time.
 pub async fn history(app: &App, caller: &Caller, range: Range) -> Result<v1::NetWorthHistory> {
     caller.require(Scope::AccountsRead)?;
-    let today = app.clock.today();
+    let today = app.today(caller);
     let end = range.end_on.unwrap_or(today).min(today);
     let start = range.start_on.unwrap_or_else(|| end.saturating_sub(1.year()));
     range.interval.check(start, end)?;

@@ -1,6 +1,6 @@
 //! The webhook portal: a one-time link to the pages of one key's webhooks, for the people who operate the receivers.
 
-use base::{KeyId, Timestamp, UserId};
+use base::{KeyId, TimeZone, Timestamp, UserId};
 use db::params;
 use wire::v1::{Code, Scope};
 
@@ -91,11 +91,12 @@ async fn find(app: &App, prefix: &str, kind: &str, token: &str) -> Result<Option
     }
     let (hash, now) = (tokens::hash(token), app.clock.now());
     let found = app.db.first(FIND, params![&hash[..], kind, now], read).await?;
-    let Some((user, key, key_name, scopes, until)) = found else { return Ok(None) };
+    let Some(((user, timezone), key, key_name, scopes, until)) = found else { return Ok(None) };
     let is_allowed = Scopes::parse(&scopes).is_ok_and(|it| it.has(Scope::WebhooksManage));
     let scopes = Scopes::from_iter([Scope::WebhooksManage]);
     let credential = Credential::Key { id: key, scopes, accounts: Some([].into()) };
-    let session = PortalSession { caller: Caller { user, credential }, key, key_name, until };
+    let caller = Caller { user, timezone, credential };
+    let session = PortalSession { caller, key, key_name, until };
     Ok(is_allowed.then_some(session))
 }
 
@@ -106,8 +107,10 @@ pub(super) async fn delete_expired(app: &App) -> Result<usize> {
     Ok(app.db.write(write).await? as usize)
 }
 
-fn read(row: &db::Row<'_>) -> db::Result<(UserId, KeyId, String, String, Timestamp)> {
-    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+type FoundToken = ((UserId, TimeZone), KeyId, String, String, Timestamp);
+
+fn read(row: &db::Row<'_>) -> db::Result<FoundToken> {
+    Ok(((row.get(0)?, row.get(5)?), row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
 }
 
 fn after(now: Timestamp, seconds: i64) -> Result<Timestamp> {
@@ -119,8 +122,9 @@ const INSERT: &str = "insert into portal_tokens (token_hash, user_id, key_id, ki
     values ($1, $2, $3, $4, $5)";
 const DELETE_EXPIRED: &str = "delete from portal_tokens where ends_at <= $1";
 const DELETE: &str = "delete from portal_tokens where token_hash = $1 and kind = $2";
-const FIND: &str = "select t.user_id, t.key_id, k.name, k.scopes, t.ends_at from portal_tokens t
-    join api_keys k on k.user_id = t.user_id and k.id = t.key_id
+const FIND: &str = "select t.user_id, t.key_id, k.name, k.scopes, t.ends_at, u.timezone
+    from portal_tokens t join api_keys k on k.user_id = t.user_id and k.id = t.key_id
+    join users u on u.id = t.user_id
     where t.token_hash = $1 and t.kind = $2 and t.ends_at > $3 and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > $3)";
 

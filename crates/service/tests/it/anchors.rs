@@ -27,7 +27,7 @@ async fn with_trail(world: &World, entries: usize) -> Caller {
     for _ in 1..entries {
         profiles::reset_password(&world.app, user.id, PASSWORD).await.unwrap();
     }
-    Caller::owner(caller.user)
+    Caller::owner(caller.user, base::TimeZone::utc())
 }
 
 async fn verdict(world: &World, caller: &Caller) -> Verdict {

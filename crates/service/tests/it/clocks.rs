@@ -90,7 +90,7 @@ async fn insights_dated_in_the_future_are_recomputed() {
     insights::pipeline::queue_new_day_once(&world.app).await.unwrap();
     assert_eq!(insights::pipeline::run_once(&world.app).await.unwrap(), 1);
     assert_eq!(insights::pipeline::queue_new_day_once(&world.app).await.unwrap(), 0);
-    set(&world, "update insights set computed_on = $1", 90_000).await;
+    set(&world, "update insights set day_ends_at = $1", later(&world, YEAR)).await;
     assert_eq!(insights::pipeline::queue_new_day_once(&world.app).await.unwrap(), 1);
     assert_eq!(insights::pipeline::run_once(&world.app).await.unwrap(), 1);
     assert_eq!(insights::pipeline::queue_new_day_once(&world.app).await.unwrap(), 0);

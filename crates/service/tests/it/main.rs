@@ -31,6 +31,7 @@ mod securities;
 mod sign_ins;
 mod spending;
 mod statements;
+mod timezones;
 mod transactions;
 mod users;
 mod views;

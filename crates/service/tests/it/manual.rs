@@ -32,7 +32,7 @@ async fn the_balance_changes_with_transactions_since_it_was_set() {
     let robin = world.person("robin@example.com").await;
     let (app, caller) = (&world.app, &robin.caller);
     let id = manual::create_account(app, caller, wallet(AccountKind::Depository)).await.unwrap();
-    let today = app.clock.today().to_string();
+    let today = app.clock.today_in(base::TimeZone::utc()).to_string();
     let first =
         manual::create_transaction(app, caller, id, entry(&today, -450, "Coffee")).await.unwrap();
     assert_eq!(balance(&world, &robin).await, Some(9_550));
@@ -64,7 +64,7 @@ async fn a_purchase_by_card_increases_the_debt() {
     let robin = world.person("robin@example.com").await;
     let (app, caller) = (&world.app, &robin.caller);
     let id = manual::create_account(app, caller, wallet(AccountKind::Credit)).await.unwrap();
-    let today = app.clock.today().to_string();
+    let today = app.clock.today_in(base::TimeZone::utc()).to_string();
     manual::create_transaction(app, caller, id, entry(&today, -450, "Coffee")).await.unwrap();
     assert_eq!(balance(&world, &robin).await, Some(10_450));
 }

@@ -1,6 +1,6 @@
 //! Changes of one's own profile, and the proof that each requires.
 
-use base::Currency;
+use base::{Currency, TimeZone};
 use service::access::profiles::{self, Profile};
 use service::access::sessions::{self, Method, Visit};
 use service::access::users;
@@ -128,21 +128,29 @@ async fn deleting_the_account_requires_the_password_or_a_fresh_proof_if_there_is
 }
 
 #[tokio::test]
-async fn changing_the_base_currency_queues_a_recompute() {
+async fn changing_the_base_currency_or_the_time_zone_queues_a_recompute() {
     let world = World::new().await;
     let (_, caller) = signed_in(&world, "robin@example.com").await;
     let app = &world.app;
     insights::pipeline::run_all(app).await.unwrap();
-    let update = async |name: &str, currency: Currency| {
-        let profile = Profile { preferred_name: Some(name.to_owned()), base_currency: currency };
+    let update_in = async |name: &str, currency: Currency, timezone: &str| {
+        let preferred_name = Some(name.to_owned());
+        let timezone = TimeZone::parse(timezone).unwrap();
+        let profile = Profile { preferred_name, base_currency: currency, timezone };
         profiles::update(app, &caller, profile).await
     };
+    let update = async |name: &str, currency: Currency| update_in(name, currency, "UTC").await;
     update(" Robin ", Currency::USD).await.unwrap();
     assert!(world.stored().await["insight_work"].is_empty());
     update("", Currency::EUR).await.unwrap();
     assert_eq!(world.stored().await["insight_work"].len(), 1);
     let user = users::get(app, &caller).await.unwrap();
     assert_eq!((user.preferred_name, user.base_currency), (None, Currency::EUR));
+    insights::pipeline::run_all(app).await.unwrap();
+    update_in("", Currency::EUR, "Asia/Tokyo").await.unwrap();
+    assert_eq!(world.stored().await["insight_work"].len(), 1);
+    let user = users::get(app, &caller).await.unwrap();
+    assert_eq!(user.timezone.name(), "Asia/Tokyo");
     for bad in ["a\nb", &"x".repeat(81)] {
         assert_eq!(param(update(bad, Currency::EUR).await), "preferred_name");
     }

@@ -19,7 +19,7 @@ use testkit::{Database, IssuedKey, World, new_key};
 use crate::{PASSWORD, with_password};
 
 /// The installation key of every test world.
-fn installation_key() -> Key {
+pub(crate) fn installation_key() -> Key {
     Key::generate(&Entropy::seeded(1))
 }
 
@@ -28,7 +28,7 @@ async fn back_up(world: &World) -> Vec<u8> {
     backup::write(&world.app.db, &key, now, Vec::new(), |_| {}).await.unwrap().0
 }
 
-async fn restore(world: &World, app: &App, bytes: Vec<u8>) -> RestoredAccess {
+pub(crate) async fn restore(world: &World, app: &App, bytes: Vec<u8>) -> RestoredAccess {
     let contents = backup::check(bytes.as_slice()).unwrap();
     let input = std::io::Cursor::new(bytes);
     let now = world.clock.now();
@@ -51,7 +51,7 @@ impl RestoreFixture {
     async fn new() -> RestoreFixture {
         let world = World::new().await;
         let user = users::create(&world.app, with_password("robin@example.com")).await.unwrap();
-        let (app, robin) = (&world.app, Caller::owner(user.id));
+        let (app, robin) = (&world.app, user.owner());
         let session = sessions::create(app, &user, Method::Password, Visit::default());
         let session = session.await.unwrap();
         let (_, invitation) = invitations::create(app, &robin, None).await.unwrap();
@@ -196,7 +196,10 @@ async fn the_admin_of_an_older_database_is_admin_after_the_migration() {
     let (user, db) = with_an_old_admin(&world, &database).await;
     assert_eq!(db.migrate(MIGRATIONS).await.unwrap(), MIGRATIONS.len() - 10);
     let app = world.other_process_on(db);
-    assert_eq!(users::get(&app, &Caller::owner(user)).await.unwrap().role, Role::Admin);
+    assert_eq!(
+        users::get(&app, &Caller::owner(user, base::TimeZone::utc())).await.unwrap().role,
+        Role::Admin
+    );
     drop(app);
 }
 
@@ -210,7 +213,7 @@ async fn the_admin_of_an_older_backup_is_admin_after_the_restore() {
     let fresh = Database::migrated().await;
     let app = world.other_process_on(fresh.open().await);
     restore(&world, &app, old).await;
-    let admin = Caller::owner(user);
+    let admin = Caller::owner(user, base::TimeZone::utc());
     assert_eq!(users::get(&app, &admin).await.unwrap().role, Role::Admin);
     invitations::create(&app, &admin, None).await.unwrap();
     drop(app);

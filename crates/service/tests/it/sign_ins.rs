@@ -379,7 +379,7 @@ async fn signing_up_does_the_same_work_whether_or_not_the_address_has_an_account
     assert!(check("robin@example.com", PASSWORD).await.is_some());
     assert!(check("robin@example.com", "another password").await.is_none());
     assert!(check("kim@example.com", "another password").await.is_some());
-    let owner = service::Caller::owner(robin.id);
+    let owner = robin.owner();
     assert_eq!(crate::trail(&world, &owner).await, ["sign_up.repeat"]);
 }
 

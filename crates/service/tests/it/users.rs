@@ -115,7 +115,7 @@ async fn a_profile_shows_the_details_of_the_person() {
         ..new_user("robin@example.com")
     };
     let made = users::create(&world.app, new).await.unwrap();
-    let caller = Caller::owner(made.id);
+    let caller = made.owner();
     let found = users::get(&world.app, &caller).await.unwrap();
     let shown = v1::Profile::from(&found);
     assert_eq!((shown.id, shown.email.as_str()), (made.id.to_string(), "robin@example.com"));
@@ -124,7 +124,10 @@ async fn a_profile_shows_the_details_of_the_person() {
     assert_eq!((found.created_at, found.base_currency), (world.clock.now(), Currency::EUR));
     let nameless = NewUser { preferred_name: Some("  ".to_owned()), ..new_user("kim@example.com") };
     assert_eq!(users::create(&world.app, nameless).await.unwrap().preferred_name, None);
-    is_not_found(users::get(&world.app, &Caller::owner(UserId::from_bytes([1; 16]))).await);
+    is_not_found(
+        users::get(&world.app, &Caller::owner(UserId::from_bytes([1; 16]), base::TimeZone::utc()))
+            .await,
+    );
     let robin = world.someone().await;
     let scopes: Scopes = [Scope::AccountsRead].into_iter().collect();
     let blind = robin.key(NewKey { scopes, ..new_key() }).await;

@@ -59,7 +59,10 @@ pub(super) const BALANCES: Endpoint = Endpoint {
     scopes: &[Scope::AccountsRead],
     query: &[
         date("start_date", "The first day; by default 30 days before `end_date`."),
-        date("end_date", "The last day; by default today. At most 1,830 days after `start_date`."),
+        date(
+            "end_date",
+            "The last day; by default today in the person's time zone. At most 1,830 days after `start_date`.",
+        ),
     ],
     path_parameters: &[ACCOUNT_PATH],
     body: None,

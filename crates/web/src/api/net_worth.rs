@@ -16,7 +16,10 @@ pub(super) const GET: Endpoint = Endpoint {
     scopes: &[Scope::AccountsRead],
     query: &[
         date("start_date", "The first day; by default a year before `end_date`."),
-        date("end_date", "The last day; by default today. Later days are not known."),
+        date(
+            "end_date",
+            "The last day; by default today in the person's time zone. Later days are not known.",
+        ),
         one_of(
             "interval",
             &["daily", "weekly", "monthly"],

@@ -116,7 +116,8 @@ pub(super) const TRADES: Endpoint = Endpoint {
 async fn trades(call: Call) -> Result<Answer> {
     let page = history_page(&call)?;
     let history = paper::list_trades(&call.app, &call.caller, account(&call)?, page).await?;
-    let rows: Vec<PaperTrade> = history.rows.iter().map(PaperTrade::from).collect();
+    let rows: Vec<PaperTrade> =
+        history.rows.iter().map(|it| it.to_wire(call.caller.timezone)).collect();
     Answer::history(&rows, history.next_cursor.as_deref())
 }
 
@@ -139,7 +140,8 @@ pub(super) const ACTIVITY: Endpoint = Endpoint {
 async fn activity(call: Call) -> Result<Answer> {
     let page = history_page(&call)?;
     let history = paper::list_activity(&call.app, &call.caller, account(&call)?, page).await?;
-    let rows: Vec<PaperActivity> = history.rows.iter().map(PaperActivity::from).collect();
+    let rows: Vec<PaperActivity> =
+        history.rows.iter().map(|it| it.to_wire(call.caller.timezone)).collect();
     Answer::history(&rows, history.next_cursor.as_deref())
 }
 

@@ -30,7 +30,8 @@ pub(super) const GET: Endpoint = Endpoint {
         ),
         date(
             "end_date",
-            "The last posting date, inclusive; by default today. At most 3,660 days after `start_date`.",
+            "The last posting date, inclusive; by default today in the person's time zone. At most 3,660 days after \
+             `start_date`.",
         ),
         one_of(
             "group_by",

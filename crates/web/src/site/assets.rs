@@ -25,6 +25,8 @@ pub(crate) enum Asset {
     Live,
     /// Uploads dropped files and refreshes the import preview.
     Imports,
+    /// Chooses the browser's time zone for a new account.
+    TimeZone,
 }
 
 struct Served {
@@ -34,7 +36,7 @@ struct Served {
 }
 
 /// The assets, in the order of `Asset`.
-static SERVED: LazyLock<[Served; 9]> = LazyLock::new(|| {
+static SERVED: LazyLock<[Served; 10]> = LazyLock::new(|| {
     [
         served("app", "css", "text/css", include_str!("../../assets/app.css")),
         served("copying", "js", "text/javascript", include_str!("../../assets/copying.js")),
@@ -45,6 +47,7 @@ static SERVED: LazyLock<[Served; 9]> = LazyLock::new(|| {
         served("passkeys", "js", "text/javascript", include_str!("../../assets/passkeys.js")),
         served("live", "js", "text/javascript", include_str!("../../assets/live.js")),
         served("imports", "js", "text/javascript", include_str!("../../assets/imports.js")),
+        served("timezone", "js", "text/javascript", include_str!("../../assets/timezone.js")),
     ]
 });
 

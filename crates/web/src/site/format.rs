@@ -1,6 +1,6 @@
 //! Formats amounts, dates and counts for pages, and masks amounts if the person hides them.
 
-use base::{Currency, Date, Fixed9, Money, Percent, Timestamp, grouped};
+use base::{Currency, Date, Fixed9, Money, Percent, TimeZone, Timestamp, grouped};
 use http::HeaderMap;
 use maud::{Markup, html};
 
@@ -16,6 +16,8 @@ base::words!(Theme { System => "system", Light => "light", Dark => "dark" });
 pub(crate) struct View {
     pub(crate) hide_amounts: bool,
     pub(crate) theme: Theme,
+    /// The person's time zone; UTC for a visitor who is not signed in.
+    pub(crate) timezone: TimeZone,
     pub(crate) today: Date,
 }
 
@@ -23,13 +25,14 @@ pub(crate) struct View {
 const HIDDEN: &str = "•••";
 
 impl View {
-    pub(crate) fn new(headers: &HeaderMap, web: &WebState) -> View {
+    pub(crate) fn new(headers: &HeaderMap, web: &WebState, timezone: TimeZone) -> View {
         let secure = cookies::is_secure(&web.settings.public_url);
         let theme = cookies::get(headers, cookies::THEME, secure).and_then(Theme::parse);
         View {
             hide_amounts: cookies::get(headers, cookies::HIDE, secure) == Some("1"),
             theme: theme.unwrap_or(Theme::System),
-            today: web.app.clock.today(),
+            timezone,
+            today: web.app.clock.today_in(timezone),
         }
     }
 
@@ -120,6 +123,50 @@ impl View {
             _ => self.day(on),
         }
     }
+
+    /// The date of a reported balance, as `relative_day` shows it.
+    pub(crate) fn reported_day(self, at: Timestamp) -> String {
+        self.relative_day(self.timezone.date_of_report(at))
+    }
+
+    /// The date of a moment, as `day` shows it.
+    pub(crate) fn day_at(self, at: Timestamp) -> String {
+        self.day(self.timezone.date_at(at))
+    }
+
+    /// A moment in the person's time zone, such as "14:05 EST" by "%H:%M %Z".
+    pub(crate) fn local(self, at: Timestamp, pattern: &str) -> String {
+        self.timezone.local(at).strftime(pattern).to_string()
+    }
+
+    /// A time to the second with its time zone, to compare with logs.
+    pub(crate) fn exact_time(self, at: Timestamp) -> String {
+        self.local(at, "%Y-%m-%d %H:%M:%S %Z")
+    }
+
+    /// "5 minutes ago", or the date if it is more than a day ago.
+    pub(crate) fn time_ago(self, at: Timestamp, now: Timestamp) -> String {
+        let seconds = now.as_second() - at.as_second();
+        match seconds {
+            ..60 => "just now".to_owned(),
+            60..120 => "a minute ago".to_owned(),
+            120..3_600 => format!("{} minutes ago", seconds / 60),
+            3_600..7_200 => "an hour ago".to_owned(),
+            7_200..86_400 => format!("{} hours ago", seconds / 3_600),
+            _ => self.local(at, "%a %-d %b %Y"),
+        }
+    }
+
+    /// "in 5 minutes", or the date if it is more than two days ahead.
+    pub(crate) fn time_until(self, at: Timestamp, now: Timestamp) -> String {
+        let seconds = at.as_second() - now.as_second();
+        match seconds {
+            ..60 => "in a moment".to_owned(),
+            60..7_200 => format!("in {}", plural(seconds / 60, "minute", "minutes")),
+            7_200..172_800 => format!("in {} hours", seconds / 3_600),
+            _ => self.local(at, "%a %-d %b %Y"),
+        }
+    }
 }
 
 fn hidden(currency: Currency) -> String {
@@ -139,30 +186,6 @@ pub(crate) fn percent(percent: Percent) -> String {
     let mut text = Vec::new();
     percent.write(&mut text);
     format!("{}%", String::from_utf8_lossy(&text))
-}
-
-/// "5 minutes ago", or the date if it is more than a day ago.
-pub(crate) fn time_ago(at: Timestamp, now: Timestamp) -> String {
-    let seconds = now.as_second() - at.as_second();
-    match seconds {
-        ..60 => "just now".to_owned(),
-        60..120 => "a minute ago".to_owned(),
-        120..3_600 => format!("{} minutes ago", seconds / 60),
-        3_600..7_200 => "an hour ago".to_owned(),
-        7_200..86_400 => format!("{} hours ago", seconds / 3_600),
-        _ => at.strftime("%a %-d %b %Y").to_string(),
-    }
-}
-
-/// "in 5 minutes", or the date if it is more than two days ahead.
-pub(crate) fn time_until(at: Timestamp, now: Timestamp) -> String {
-    let seconds = at.as_second() - now.as_second();
-    match seconds {
-        ..60 => "in a moment".to_owned(),
-        60..7_200 => format!("in {}", plural(seconds / 60, "minute", "minutes")),
-        7_200..172_800 => format!("in {} hours", seconds / 3_600),
-        _ => at.strftime("%a %-d %b %Y").to_string(),
-    }
 }
 
 /// A count with its noun: "1 account", "2 accounts".
@@ -187,14 +210,19 @@ pub(crate) fn count_text(count: i64) -> String {
 mod tests {
     use super::*;
 
+    fn view(timezone: &str) -> View {
+        let timezone = TimeZone::parse(timezone).unwrap();
+        let today = "2026-03-10".parse().unwrap();
+        View { hide_amounts: false, theme: Theme::System, timezone, today }
+    }
+
     fn usd(minor: i64) -> Money {
         Money::new(minor, Currency::USD)
     }
 
     #[test]
     fn hidden_amounts_show_only_the_currency() {
-        let today = "2026-03-10".parse().unwrap();
-        let view = View { hide_amounts: true, theme: Theme::System, today };
+        let view = View { hide_amounts: true, ..view("UTC") };
         for minor in [-1, 0, 1, 99_999_999] {
             assert_eq!(view.money_text(usd(minor)), "$•••");
             assert_eq!(view.signed(usd(minor)).into_string(), view.money(usd(1)).into_string());
@@ -204,10 +232,24 @@ mod tests {
 
     #[test]
     fn days_are_relative_or_dates() {
-        let today = "2026-03-10".parse().unwrap();
-        let view = View { hide_amounts: false, theme: Theme::System, today };
+        let view = view("UTC");
         assert_eq!(view.relative_day("2026-03-11".parse().unwrap()), "tomorrow");
         assert_eq!(view.relative_day("2026-03-12".parse().unwrap()), "Thu 12 Mar");
         assert_eq!(view.day("2025-11-03".parse().unwrap()), "Mon 3 Nov 2025");
+    }
+
+    #[test]
+    fn times_are_shown_in_the_time_zone_of_the_person() {
+        let at: Timestamp = "2026-03-08T06:59:59Z".parse().unwrap();
+        let later: Timestamp = "2026-03-08T07:00:00Z".parse().unwrap();
+        let new_york = view("America/New_York");
+        assert_eq!(new_york.exact_time(at), "2026-03-08 01:59:59 EST");
+        // Clocks go forward at 2.
+        assert_eq!(new_york.exact_time(later), "2026-03-08 03:00:00 EDT");
+        assert_eq!(view("UTC").exact_time(at), "2026-03-08 06:59:59 UTC");
+        assert_eq!(view("Pacific/Pago_Pago").day_at(at), "Sat 7 Mar");
+        let now: Timestamp = "2026-03-10T09:00:00Z".parse().unwrap();
+        assert_eq!(view("Pacific/Pago_Pago").time_ago(at, now), "Sat 7 Mar 2026");
+        assert_eq!(view("Pacific/Pago_Pago").time_ago(now, now), "just now");
     }
 }

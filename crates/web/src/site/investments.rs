@@ -120,7 +120,7 @@ fn row(view: View, holding: &Holding) -> Markup {
                 @if let Some(symbol) = &holding.symbol { strong { (symbol) } " " }
                 (holding.name)
                 @if let Some(at) = holding.last_price_at {
-                    span.soft { "Price as of " (at.strftime("%a %-d %b %Y, %H:%M UTC")) }
+                    span.soft { "Price as of " (view.local(at, "%a %-d %b %Y, %H:%M %Z")) }
                 }
             }
             td.figure data-label="Quantity" { (holding.quantity) }

@@ -35,6 +35,7 @@ mod settings;
 mod snippet;
 #[cfg(test)]
 mod tests;
+mod timezones;
 mod transactions;
 mod upload;
 pub(crate) mod urls;

@@ -63,7 +63,7 @@ pub(crate) async fn find(parts: &Parts, web: &WebState) -> service::Result<Optio
     let user = users::get(&web.app, &caller).await?;
     let pending = actions::count_pending(&web.app, &caller).await?;
     Ok(Some(Person {
-        view: View::new(&parts.headers, web),
+        view: View::new(&parts.headers, web, caller.timezone),
         form_token: sessions::form_token(&web.app, token),
         notice: notice(&parts.headers, secure),
         here: here(parts).to_owned(),

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::response::Response;
+use base::TimeZone;
 use http::header;
 use http::request::Parts;
 use service::access::sessions::{self, Visit};
@@ -38,7 +39,7 @@ impl FromRequestParts<WebState> for Visitor {
         };
         let device = cookies::get(&parts.headers, cookies::DEVICE, secure).map(str::to_owned);
         Ok(Visitor {
-            view: View::new(&parts.headers, web),
+            view: View::new(&parts.headers, web, TimeZone::utc()),
             visit: Visit { device, ..visit(parts) },
             form_token: sessions::form_token(&web.app, &cookie),
             web: web.clone(),

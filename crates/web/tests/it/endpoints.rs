@@ -54,6 +54,7 @@ async fn me_returns_the_person_that_the_token_belongs_to() {
             "connected_at": "2026-03-10T12:00:00.000Z",
             "preferred_name": null,
             "image": null,
+            "timezone": "UTC",
             "created_at": "2026-03-10T12:00:00.000Z",
         })
     );

@@ -22,4 +22,5 @@ mod server;
 mod settings;
 mod sign_in;
 mod slow;
+mod timezones;
 mod webhooks;

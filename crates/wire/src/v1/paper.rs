@@ -93,6 +93,7 @@ pub struct PaperTrade {
     pub name: String,
     #[schema(example = "AAPL")]
     pub symbol: String,
+    /// The date of `created_at` in the person's time zone.
     pub date: Day,
     pub created_at: Moment,
     #[schema(example = json!(3))]
@@ -119,6 +120,7 @@ pub struct PaperActivity {
     /// Null for a deposit or a reservation.
     #[schema(example = "AAPL")]
     pub symbol: Option<String>,
+    /// The date of `created_at` in the person's time zone.
     pub date: Day,
     pub created_at: Moment,
     /// The shares traded, the shares that a dividend is paid for, or the shares held after a split; otherwise null.

@@ -16,5 +16,8 @@ pub struct Profile {
     pub preferred_name: Option<String>,
     /// The URL of a profile picture.
     pub image: Option<String>,
+    /// The IANA name of the person's time zone, which decides their dates: today, months and due dates.
+    #[schema(example = "America/New_York")]
+    pub timezone: &'static str,
     pub created_at: Moment,
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use base::{GrantId, PairId, Timestamp, UserId};
+use base::{GrantId, PairId, TimeZone, Timestamp, UserId};
 use db::params;
 
 use super::scopes::is_own_resource;
@@ -52,7 +52,7 @@ pub async fn authenticate(
         return Err(Error::Unauthenticated("the token was issued for another address"));
     }
     let credential = Credential::Grant { id: token.grant, scopes: token.scopes };
-    Ok(Caller { user: token.user, credential })
+    Ok(Caller { user: token.user, timezone: token.timezone, credential })
 }
 
 async fn load(
@@ -82,6 +82,7 @@ async fn load(
 
 struct ActiveToken {
     user: UserId,
+    timezone: TimeZone,
     grant: GrantId,
     scopes: Scopes,
     resource: Option<String>,
@@ -99,6 +100,7 @@ fn read(row: &db::Row<'_>) -> db::Result<StoredToken> {
     Ok(StoredToken {
         token: ActiveToken {
             user: row.get(0)?,
+            timezone: row.get(8)?,
             grant: row.get(1)?,
             scopes: read_scopes(row, 3)?,
             resource: row.get(4)?,
@@ -154,8 +156,9 @@ impl TokenCache {
 }
 
 const BY_HASH: &str = "select t.user_id, t.grant_id, t.id, t.scopes, g.resource,
-    t.access_expires_at, t.used_at, g.last_used_at from oauth_tokens t
+    t.access_expires_at, t.used_at, g.last_used_at, u.timezone from oauth_tokens t
     join oauth_grants g on g.user_id = t.user_id and g.id = t.grant_id
+    join users u on u.id = t.user_id
     where t.access_hash = $1 and g.revoked_at is null and t.replaced_at is null";
 const USED: &str = "update oauth_tokens set used_at = coalesce(used_at, $4)
     where user_id = $1 and grant_id = $2 and id = $3 and replaced_at is null";

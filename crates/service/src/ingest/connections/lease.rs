@@ -1,7 +1,7 @@
 //! The sync lease: one process at a time may send a request for a connection, and each request counts toward the day's
 //! limit.
 
-use base::{ConnectionId, Date, Timestamp, UserId};
+use base::{ConnectionId, Date, TimeZone, Timestamp, UserId};
 use db::params;
 use sources::simplefin::{self, AccessUrl};
 
@@ -99,7 +99,7 @@ pub(super) async fn acquire(
     trigger: Trigger,
 ) -> Result<SyncLease, SyncError> {
     app.bank_client.http()?;
-    let (now, today) = (app.clock.now(), app.clock.today());
+    let (now, today) = (app.clock.now(), app.clock.today_in(TimeZone::utc()));
     let (until, most) = (later(now, LEASE_SECONDS), trigger.requests_max());
     let acquired = app.db.write(move |tx| {
         let values = params![user, id, now, until, today, most];

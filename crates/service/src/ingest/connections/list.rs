@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use base::draft::Source;
-use base::{AccountId, ConnectionId, Date, Timestamp};
+use base::{AccountId, ConnectionId, Date, TimeZone, Timestamp};
 use db::{Row, params};
 
 use super::connection::DEFAULT_NAME;
@@ -69,7 +69,7 @@ db::word_columns!(State);
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Connection>> {
     caller.require_owner("connection")?;
     let user = caller.user;
-    let today = app.clock.today();
+    let today = app.clock.today_in(TimeZone::utc());
     let mut all = app.db.all(LIST, params![user, CONNECTIONS_MAX], |row| read(row, today)).await?;
     let accounts = app.db.all(ACCOUNTS, params![user], read_account).await?;
     let count = |row: &Row<'_>| Ok((row.get::<ConnectionId>(0)?, row.get::<i64>(1)?));

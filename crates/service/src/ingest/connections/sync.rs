@@ -1,7 +1,8 @@
 //! Syncs connections: new transactions several times a day, history one period at a time, within the day's requests.
 
 use base::{
-    CLOCK_SKEW_MICROSECONDS, ConnectionId, Date, Timestamp, UserId, date_from_days, days_from_date,
+    CLOCK_SKEW_MICROSECONDS, ConnectionId, Date, TimeZone, Timestamp, UserId, date_from_days,
+    days_from_date,
 };
 use db::params;
 use futures_util::{StreamExt as _, stream};
@@ -167,7 +168,8 @@ async fn sync_newest(
         }
         Some((_, complete_at)) => {
             let complete_at = complete_at.and_then(|it| Timestamp::from_microsecond(it).ok());
-            let (start, end) = window(app.clock.today(), lease.window_days, complete_at);
+            let (start, end) =
+                window(app.clock.today_in(TimeZone::utc()), lease.window_days, complete_at);
             let span = Query { start: Some(start), end: Some(end), ..Query::default() };
             (Query { pending: true, ..span }, Purpose::Newest(start, end))
         }
@@ -179,7 +181,7 @@ async fn sync_newest(
 /// Syncs the period of history before the earliest one that was fetched.
 async fn sync_period(app: &App, user: UserId, id: ConnectionId) -> Result<SyncResult, SyncError> {
     let lease = acquire(app, user, id, Trigger::HistoryDue).await?;
-    let end = lease.history_from.unwrap_or_else(|| app.clock.today());
+    let end = lease.history_from.unwrap_or_else(|| app.clock.today_in(TimeZone::utc()));
     let start = date_from_days(days_from_date(end) - lease.window_days);
     let query = Query { start: Some(start), end: Some(end), ..Query::default() };
     let set = fetch(app, &lease, &query).await?;

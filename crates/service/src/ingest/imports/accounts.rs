@@ -175,7 +175,7 @@ pub(super) fn save_balances(
     if stored_as_of == Some(balance.as_of) && stored == now {
         return Ok(());
     }
-    let on = base::date_from_days(balance.as_of.as_second().div_euclid(86_400));
+    let on = batch.timezone.date_of_report(balance.as_of);
     batch.record(tx, account, RowKey::Balance(id, on))?;
     let reported = params![user, id, on, now[0], now[1], now[2]];
     // An older statement that is imported late may fill its own day, but must not replace the newer balance.

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use base::draft::AccountKind;
-use base::{AccountId, ConnectionId, Currency, ImportId, Timestamp, TransactionId, UserId};
+use base::{
+    AccountId, ConnectionId, Currency, ImportId, TimeZone, Timestamp, TransactionId, UserId,
+};
 use db::{Tx, params};
 use wire::v1::Event;
 
@@ -19,6 +21,8 @@ pub(super) struct Batch {
     pub(super) connection: ConnectionId,
     pub(super) id: ImportId,
     pub(super) now: Timestamp,
+    /// The person's time zone, which decides the date of a balance.
+    pub(super) timezone: TimeZone,
     /// The stamp of the transactions that it writes.
     pub(super) stamp: Timestamp,
     pub(super) progress: Progress,
@@ -73,14 +77,14 @@ impl Batch {
     }
 }
 
-/// Locks the person's row, so that imports of one person run one after the other on PostgreSQL too.
-pub(super) fn lock_user(tx: &mut Tx<'_>, user: UserId, now: Timestamp) -> Result<()> {
-    if tx.execute(LOCK, params![user, now])? == 0 {
-        return Err(Error::NotFound("user"));
-    }
-    Ok(())
+/// Locks the person's row, so that imports of one person run one after the other on PostgreSQL too. Returns the person's
+/// time zone.
+pub(super) fn lock_user(tx: &mut Tx<'_>, user: UserId, now: Timestamp) -> Result<TimeZone> {
+    let locked = tx.first(LOCK, params![user, now], |row| row.get(0))?;
+    locked.ok_or(Error::NotFound("user"))
 }
 
-const LOCK: &str = "update users set connected_at = coalesce(connected_at, $2) where id = $1";
+const LOCK: &str = "update users set connected_at = coalesce(connected_at, $2) where id = $1
+    returning timezone";
 
 pub(super) const STATEMENTS: &[&str] = &[LOCK];

@@ -41,7 +41,7 @@ pub(crate) fn commit_in(
     user: UserId,
     request: ImportRequest,
 ) -> Result<ImportOutcome> {
-    lock_user(tx, user, app.clock.now())?;
+    let timezone = lock_user(tx, user, app.clock.now())?;
     // Read after the lock: rows stamped before a wait would be missed by readers that ask for newer rows only.
     let now = app.clock.now();
     let stamp = stamps::next(tx, user, now)?;
@@ -51,6 +51,7 @@ pub(crate) fn commit_in(
         connection,
         id: app.ids.make::<kinds::Import>(),
         now,
+        timezone,
         stamp,
         progress: request.progress.clone(),
         journal: Journal::default(),

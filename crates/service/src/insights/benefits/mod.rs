@@ -174,7 +174,7 @@ impl Figures {
     async fn new(app: &App, caller: &Caller) -> Result<Figures> {
         let currency = users::base_currency(app, caller).await?;
         let rates = rates::latest(app, caller, currency).await?;
-        Ok(Figures { rates, today: app.clock.today() })
+        Ok(Figures { rates, today: app.today(caller) })
     }
 
     fn money(&self, minor: i64) -> Number {

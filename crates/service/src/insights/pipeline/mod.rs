@@ -9,7 +9,7 @@ mod recompute;
 
 use std::sync::LazyLock;
 
-use base::{CLOCK_SKEW_MICROSECONDS, UserId, date_from_days, days_from_date};
+use base::{CLOCK_SKEW_MICROSECONDS, UserId};
 use db::{Tx, params};
 
 use crate::{App, Error, Result};
@@ -24,6 +24,8 @@ static METHOD: LazyLock<i64> =
 const RETRY_SECONDS: i64 = 300;
 /// How long a recompute waits if the database was unavailable.
 const UNAVAILABLE_RETRY_SECONDS: i64 = 30;
+/// No day ends later than this. One that does was computed before the clock was set back.
+const DAY_MICROSECONDS_MAX: i64 = 49 * 3_600 * 1_000_000;
 /// People that one step adds to the queue for a new day.
 const QUEUED_MAX: i64 = 500;
 
@@ -85,15 +87,16 @@ pub async fn queue_outdated(app: &App) -> Result<usize> {
     Ok(app.db.write(queue).await? as usize)
 }
 
-/// Queues people for a new day, because payments and benefits become due, late or expired. Returns how many.
+/// Queues people for whom a new day has begun in their time zone, because payments and benefits become due, late or
+/// expired. Returns how many.
 pub async fn queue_new_day_once(app: &App) -> Result<usize> {
-    let (today, now) = (app.clock.today(), app.clock.now());
-    let tomorrow = date_from_days(days_from_date(today) + 1);
+    let now = app.clock.now();
+    let too_far = now.as_microsecond() + DAY_MICROSECONDS_MAX;
     let farthest = now.as_microsecond() + RETRY_SECONDS * 1_000_000 + CLOCK_SKEW_MICROSECONDS;
     let queue = move |tx: &mut Tx<'_>| {
         // Work that waits longer than any retry was delayed before the clock was set back.
         tx.execute(UNDELAY, params![now, farthest])?;
-        Ok::<_, Error>(tx.execute(QUEUE_NEW_DAY, params![today, now, QUEUED_MAX, tomorrow])?)
+        Ok::<_, Error>(tx.execute(QUEUE_NEW_DAY, params![now, QUEUED_MAX, too_far])?)
     };
     Ok(app.db.write(queue).await? as usize)
 }
@@ -104,10 +107,10 @@ const IS_DUE: &str = "select wanted_at from insight_work where user_id = $1 and 
 const DELAY: &str = "update insight_work set wanted_at = $2 where user_id = $1";
 const UNDELAY: &str = "update insight_work set wanted_at = $1 where wanted_at > $2";
 const QUEUE_NEW_DAY: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
-    select u.id, 1, null, $2 from users u left join insights i on i.user_id = u.id
+    select u.id, 1, null, $1 from users u left join insights i on i.user_id = u.id
     where u.connected_at is not null
-    and (i.computed_on is null or i.computed_on < $1 or i.computed_on > $4)
-    and not exists (select 1 from insight_work w where w.user_id = u.id) limit $3
+    and (i.day_ends_at is null or i.day_ends_at <= $1 or i.day_ends_at > $3)
+    and not exists (select 1 from insight_work w where w.user_id = u.id) limit $2
     on conflict do nothing";
 const QUEUE_OUTDATED: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
     select user_id, 1, $2, $2 from insights i where method <> $1

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use base::UserId;
+use base::{Date, UserId, days_from_date};
 use db::{Tx, params};
 
 use super::METHOD;
+use crate::access::users;
 use crate::classify::reclassify::reclassify;
 use crate::classify::recompute::{Recompute, RecomputeScope};
 use crate::insights::{benefits, cash_flow, household_ledger, income, recurring, scores};
@@ -17,7 +18,8 @@ pub(super) fn recompute(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<()> 
     if !person_lock::lock(tx, user)? {
         return Ok(());
     }
-    let Some(Work { scope, asked, all_months, changed_days }) = find_work(tx, app, user)? else {
+    let today = app.clock.today_in(users::timezone_in(tx, user)?);
+    let Some(Work { scope, asked, all_months, changed_days }) = find_work(tx, today, user)? else {
         return Ok(());
     };
     let mut run = Recompute::new(tx, app, user, scope)?;
@@ -43,12 +45,11 @@ struct Work {
 }
 
 /// The scope of the recompute. None if another process has just done it.
-fn find_work(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<Option<Work>> {
+fn find_work(tx: &mut Tx<'_>, today: Date, user: UserId) -> Result<Option<Work>> {
     let work =
         tx.first(WORK, params![user], |row| Ok((row.get::<Option<i64>>(0)?, row.get::<i64>(1)?)))?;
     let Some((everything_at, asked)) = work else { return Ok(None) };
     let done = tx.first(DONE, params![user, *METHOD], |row| row.get::<i64>(0))?;
-    let today = base::days_from_date(app.clock.today());
     let dirty = tx.all(CHANGES, params![user], |row| {
         Ok(DirtyTransaction {
             account: row.get(0)?,
@@ -58,7 +59,7 @@ fn find_work(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<Option<Work>> {
         })
     })?;
     let changed_days = dirty.iter().map(|it| it.posted_on_days).collect();
-    let scope = if everything_at.is_some() || done != Some(today) {
+    let scope = if everything_at.is_some() || done != Some(days_from_date(today)) {
         RecomputeScope::Everything
     } else {
         RecomputeScope::Around(dirty.into_iter().collect())
@@ -77,7 +78,9 @@ fn finish(
     run.publish_events(tx)?;
     tx.execute(CLEAR_CHANGES, params![run.user])?;
     tx.execute(CLEAR_WORK, params![run.user, asked])?;
-    tx.execute(SAVE_DONE, params![run.user, *METHOD, run.today, run.now, scores_missing])?;
+    let day_ends_at = run.timezone.start_of(run.today.tomorrow().unwrap_or(Date::MAX));
+    let values = params![run.user, *METHOD, run.today, run.now, scores_missing, day_ends_at];
+    tx.execute(SAVE_DONE, values)?;
     Ok(())
 }
 
@@ -89,9 +92,9 @@ const CHANGES: &str =
 const CLEAR_CHANGES: &str = "delete from insight_changes where user_id = $1";
 const CLEAR_WORK: &str = "delete from insight_work where user_id = $1 and asked = $2";
 const SAVE_DONE: &str =
-    "insert into insights (user_id, method, computed_on, computed_at, scores_missing)
-    values ($1, $2, $3, $4, $5) on conflict (user_id) do update set method = excluded.method,
+    "insert into insights (user_id, method, computed_on, computed_at, scores_missing, day_ends_at)
+    values ($1, $2, $3, $4, $5, $6) on conflict (user_id) do update set method = excluded.method,
     computed_on = excluded.computed_on, computed_at = excluded.computed_at,
-    scores_missing = excluded.scores_missing";
+    scores_missing = excluded.scores_missing, day_ends_at = excluded.day_ends_at";
 
 pub(super) const STATEMENTS: &[&str] = &[WORK, DONE, CHANGES, CLEAR_CHANGES, CLEAR_WORK, SAVE_DONE];

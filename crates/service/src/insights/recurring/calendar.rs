@@ -64,7 +64,7 @@ pub async fn month(app: &App, caller: &Caller, of: Date) -> Result<Vec<Due>> {
         }
         let missed = stream.missed_on.iter().filter(|it| (first..=last).contains(*it));
         all.extend(missed.map(|on| due(*on, State::Missed, stream.average_minor, None)));
-        let today = app.clock.today();
+        let today = app.today(caller);
         for on in expected_days(stream, first, last) {
             let state = if on < today { State::Late } else { State::Expected };
             all.push(due(on, state, expected_minor(stream), None));

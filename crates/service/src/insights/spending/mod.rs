@@ -70,7 +70,7 @@ pub struct Query {
 pub async fn get(app: &App, caller: &Caller, query: &Query) -> Result<v1::Spending> {
     caller.require(Scope::TransactionsRead)?;
     let household = Household::read(app, caller, query.account_id).await?;
-    let period = period(query, app.clock.today())?;
+    let period = period(query, app.today(caller))?;
     let earlier = query.compare.map(|it| it.period_before(period));
     let current = household.sum(app, caller, period, query).await?;
     let before = match earlier {
@@ -142,7 +142,7 @@ impl Months {
 pub async fn months(app: &App, caller: &Caller, count: i64) -> Result<Months> {
     caller.require(Scope::TransactionsRead)?;
     let household = Household::read(app, caller, None).await?;
-    let today = app.clock.today();
+    let today = app.today(caller);
     let this = today.first_of_month();
     let mut by_month: BTreeMap<Date, Totals> = BTreeMap::new();
     let period = Period { start: this.saturating_sub(count.months()), end: today };

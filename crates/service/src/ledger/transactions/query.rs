@@ -205,7 +205,8 @@ pub(crate) fn statement_variants() -> Vec<String> {
     let accounts = Some(std::sync::Arc::from([]));
     let id = base::KeyId::from_bytes([0; 16]);
     let credential = Credential::Key { id, scopes: crate::Scopes::all(), accounts };
-    let callers = [Caller::owner(user), Caller { user, credential }];
+    let timezone = base::TimeZone::utc();
+    let callers = [Caller::owner(user, timezone), Caller { user, timezone, credential }];
     let after = (0, TransactionId::from_bytes([0; 16]));
     let days = Days { first: 0, last: 0 };
     let mut variants = Vec::new();

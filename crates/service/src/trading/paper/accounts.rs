@@ -264,8 +264,7 @@ pub(super) async fn require_exists(app: &App, caller: &Caller, id: PaperAccountI
 /// The previous close, which the day's change is measured from: the close of the session before the latest.
 fn previous_close(now: Timestamp) -> Timestamp {
     let latest = calendar::last_session(now);
-    let day = latest.opens_at.to_zoned(jiff::tz::TimeZone::UTC).date();
-    let before = calendar::session_on(calendar::previous_session(day));
+    let before = calendar::session_on(calendar::previous_session(latest.date()));
     before.map_or(latest.opens_at, |it| it.closes_at)
 }
 

@@ -1,6 +1,6 @@
 //! Corporate actions: splits and dividends, booked once in every account that held the shares.
 
-use base::{Fixed9, PaperAccountId, Timestamp, UserId};
+use base::{Date, Fixed9, PaperAccountId, TimeZone, Timestamp, UserId};
 use base::{date_from_days, days_from_date, divide_half_even};
 use calc::paper::{self as sums, Position, entries};
 use db::params;
@@ -28,7 +28,7 @@ const HOLDERS_MAX: i64 = 10_000;
 
 /// Background step: fetches the corporate actions of all held shares, and books those that are due.
 pub async fn settle_once(app: &App) -> Result<usize> {
-    let today = app.clock.today();
+    let today = last_started_day(app);
     let first = date_from_days(days_from_date(today) - LOOK_BACK_DAYS);
     let symbols: Vec<String> = app.db.all(SYMBOLS, params![SYMBOLS_MAX], |row| row.get(0)).await?;
     if !symbols.is_empty() {
@@ -53,7 +53,7 @@ pub(crate) async fn settle_splits(
     account: PaperAccountId,
     symbol: &str,
 ) -> Result<()> {
-    let today = days_from_date(app.clock.today());
+    let today = days_from_date(last_started_day(app));
     let values = params![symbol, today, today - LOOK_BACK_DAYS];
     for due in app.db.all(SPLITS, values, read).await? {
         let Some(opens_at) = effective_at(app, &due) else { continue };
@@ -65,6 +65,11 @@ pub(crate) async fn settle_splits(
         app.db.write(work).await?;
     }
     Ok(())
+}
+
+/// The date in UTC, which is never before that of the exchange. Whether the exchange has opened on it is checked later.
+fn last_started_day(app: &App) -> Date {
+    app.clock.today_in(TimeZone::utc())
 }
 
 /// When a corporate action took effect: the opening of its ex-day. `None` if that is in the future.

@@ -1,6 +1,6 @@
 //! The history of a paper account, newest first: its trades, and its activity (every entry of the ledger).
 
-use base::{ActionId, Fixed9, PaperAccountId, PaperTradeId, Timestamp};
+use base::{ActionId, Fixed9, PaperAccountId, PaperTradeId, TimeZone, Timestamp};
 use db::params;
 use wire::json::{Day, Moment, Number};
 use wire::v1;
@@ -70,41 +70,41 @@ impl Activity {
     pub fn is_reservation(&self) -> bool {
         matches!(self.kind, EntryKind::Reserve | EntryKind::Release)
     }
-}
 
-impl From<&Trade> for v1::PaperTrade {
-    fn from(trade: &Trade) -> v1::PaperTrade {
-        let verb = if trade.kind == EntryKind::Sell { "Sold" } else { "Bought" };
-        v1::PaperTrade {
-            id: trade.id.to_string(),
-            r#type: activity_type(trade.kind),
-            subtype: trade.kind.as_str(),
-            name: format!("{verb} {} {}", trade.quantity, trade.symbol),
-            symbol: trade.symbol.clone(),
-            date: day(trade.at),
-            created_at: Moment(trade.at),
-            quantity: trade.quantity.into(),
-            price: trade.price.into(),
-            amount: usd(trade.amount_minor).into(),
+    /// The entry as the API shows it, with its date in the person's time zone.
+    pub fn to_wire(&self, timezone: TimeZone) -> v1::PaperActivity {
+        v1::PaperActivity {
+            id: self.id.to_string(),
+            r#type: activity_type(self.kind),
+            subtype: self.kind.as_str(),
+            name: self.name(),
+            symbol: self.symbol.clone(),
+            date: Day(timezone.date_at(self.at)),
+            created_at: Moment(self.at),
+            quantity: self.quantity.map(Number::from),
+            price: self.price.map(Number::from),
+            amount: usd(self.amount_minor).into(),
+            reserved_amount: usd(self.reserved_minor).into(),
+            action_id: self.action.map(|it| it.to_string()),
         }
     }
 }
 
-impl From<&Activity> for v1::PaperActivity {
-    fn from(activity: &Activity) -> v1::PaperActivity {
-        v1::PaperActivity {
-            id: activity.id.to_string(),
-            r#type: activity_type(activity.kind),
-            subtype: activity.kind.as_str(),
-            name: activity.name(),
-            symbol: activity.symbol.clone(),
-            date: day(activity.at),
-            created_at: Moment(activity.at),
-            quantity: activity.quantity.map(Number::from),
-            price: activity.price.map(Number::from),
-            amount: usd(activity.amount_minor).into(),
-            reserved_amount: usd(activity.reserved_minor).into(),
-            action_id: activity.action.map(|it| it.to_string()),
+impl Trade {
+    /// The trade as the API shows it, with its date in the person's time zone.
+    pub fn to_wire(&self, timezone: TimeZone) -> v1::PaperTrade {
+        let verb = if self.kind == EntryKind::Sell { "Sold" } else { "Bought" };
+        v1::PaperTrade {
+            id: self.id.to_string(),
+            r#type: activity_type(self.kind),
+            subtype: self.kind.as_str(),
+            name: format!("{verb} {} {}", self.quantity, self.symbol),
+            symbol: self.symbol.clone(),
+            date: Day(timezone.date_at(self.at)),
+            created_at: Moment(self.at),
+            quantity: self.quantity.into(),
+            price: self.price.into(),
+            amount: usd(self.amount_minor).into(),
         }
     }
 }
@@ -115,10 +115,6 @@ fn activity_type(kind: EntryKind) -> &'static str {
         EntryKind::Reserve | EntryKind::Release => "reservation",
         EntryKind::Deposit | EntryKind::Dividend | EntryKind::Split => kind.as_str(),
     }
-}
-
-fn day(at: Timestamp) -> Day {
-    Day(at.to_zoned(jiff::tz::TimeZone::UTC).date())
 }
 
 /// Lists the trades of an account: buys and sells only, as many as its `trade_count`.

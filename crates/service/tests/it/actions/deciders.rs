@@ -13,7 +13,7 @@ use super::{ActionsFixture, approve, seen, shares};
 /// Every credential that is not a session: keys with all scopes, with none and with each one, apps, and the operator.
 async fn credentials(fixture: &ActionsFixture) -> Vec<(String, Caller)> {
     let user = fixture.session.user;
-    let owner = Caller::owner(user);
+    let owner = Caller::owner(user, base::TimeZone::utc());
     let mut all = vec![
         ("the proposer's key".to_owned(), fixture.key.caller.clone()),
         ("the operator".to_owned(), owner.clone()),
@@ -34,7 +34,7 @@ async fn credentials(fixture: &ActionsFixture) -> Vec<(String, Caller)> {
     let scopes = Scopes::all();
     all.push((
         "an app with all scopes".to_owned(),
-        Caller { user, credential: Credential::Grant { id, scopes } },
+        Caller { credential: Credential::Grant { id, scopes }, ..owner.clone() },
     ));
     all
 }

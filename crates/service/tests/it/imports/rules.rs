@@ -23,7 +23,7 @@ async fn an_api_key_cannot_import_whatever_its_scopes() {
 #[tokio::test]
 async fn an_unknown_user_cannot_import() {
     let world = World::new().await;
-    let nobody = Caller::owner(UserId::from_bytes([7; 16]));
+    let nobody = Caller::owner(UserId::from_bytes([7; 16]), base::TimeZone::utc());
     is_not_found(imports::commit(&world.app, &nobody, statement([checking("A")])).await);
 }
 

@@ -222,7 +222,7 @@ async fn data_of_the_first_schema_version_is_migrated_and_computed() {
     let app = world.other_process_on(db);
     assert_eq!(insights::pipeline::queue_new_day_once(&app).await.unwrap(), 1);
     assert_eq!(insights::pipeline::run_all(&app).await.unwrap(), 1);
-    let caller = service::Caller::owner(base::UserId::from_bytes([1; 16]));
+    let caller = service::Caller::owner(base::UserId::from_bytes([1; 16]), base::TimeZone::utc());
     let rows = crate::listed::all(&app, &caller, &Default::default()).await;
     assert_eq!(rows.len(), 6);
     for row in rows {

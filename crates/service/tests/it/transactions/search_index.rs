@@ -329,7 +329,10 @@ async fn transactions_older_than_the_index_are_found_before_and_after_packing() 
     let app = world.other_process_on(db);
     for packed in [2, 0] {
         let filter = Filter { q: Some("kroger".to_owned()), ..everything() };
-        assert_eq!(listed::all(&app, &Caller::owner(user), &filter).await.len(), 2);
+        assert_eq!(
+            listed::all(&app, &Caller::owner(user, base::TimeZone::utc()), &filter).await.len(),
+            2
+        );
         assert_eq!(transactions::index_once(&app).await.unwrap(), packed);
     }
 }

@@ -132,7 +132,7 @@ async fn endpoints_belong_to_keys_and_not_to_apps_or_other_keys() {
     let fixture = Fixture::new().await;
     let app = &fixture.world.app;
     let grant = Credential::Grant { id: app.ids.make(), scopes: Scopes::all() };
-    let as_app = Caller { user: fixture.person.user.id, credential: grant };
+    let as_app = Caller { credential: grant, ..fixture.person.caller.clone() };
     assert!(matches!(webhooks::list(app, &as_app).await, Err(Error::KeyRequired)));
     let other = fixture.person.key(new_key()).await;
     assert!(webhooks::list(app, &other.caller).await.unwrap().is_empty());

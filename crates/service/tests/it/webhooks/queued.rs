@@ -109,7 +109,7 @@ async fn queued_deliveries_are_signed_with_both_secrets_after_a_rotation() {
 async fn queued_deliveries_of_a_revoked_key_are_not_sent() {
     let (fixture, sending) = queue(ScriptedResponse::Held).await;
     let key: KeyId = fixture.endpoint.key;
-    let owner = service::Caller::owner(fixture.person.user.id);
+    let owner = fixture.person.user.owner();
     service::access::keys::revoke(&fixture.world.app, &owner, key).await.unwrap();
     fixture.receiver.release();
     sending.end().await;

@@ -13,7 +13,7 @@ use service::ledger::transactions::{self, Filter};
 use service::platform::cursors::Page;
 
 use super::settings_forms::{FormState, forms};
-use super::{AccountIssue, day_of, institution_label, kind_name, list, manual, parse};
+use super::{AccountIssue, institution_label, kind_name, list, manual, parse};
 use crate::site::app_page::{AppPage, NavItem};
 use crate::site::chart::{Line, Point, ranges};
 use crate::site::errors::PageResult;
@@ -99,7 +99,7 @@ fn head(person: &Person, account: &Account, wrong: Option<&FormError>) -> Markup
             p.warning {
                 (issue.description())
                 @if let Some(at) = account.balance_as_of {
-                    " Data from " (person.view.relative_day(day_of(at))) "."
+                    " Data from " (person.view.reported_day(at)) "."
                 }
                 " " (issue.advice(account))
             }
@@ -132,7 +132,7 @@ fn since(view: View, account: &Account) -> Markup {
         @if let Some(on) = account.closed_on {
             "Closed on " (view.day(on)) ". Its history is kept."
         } @else if let Some(at) = account.balance_as_of {
-            "As of " (view.relative_day(day_of(at)))
+            "As of " (view.reported_day(at))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Problems with an account's data, such as a lost connection, with advice for the person.
 
-use base::{Date, Timestamp, date_from_days};
+use base::Timestamp;
 use service::ledger::accounts::Account;
 
 /// A balance older than this is out of date.
@@ -47,8 +47,4 @@ impl AccountIssue {
             (AccountIssue::SignIn | AccountIssue::Disconnected, _) => "Reconnect it to continue.",
         }
     }
-}
-
-pub(crate) fn day_of(at: Timestamp) -> Date {
-    date_from_days(at.as_second().div_euclid(86_400))
 }

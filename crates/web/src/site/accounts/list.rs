@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use service::ledger::accounts::{self, Account, Filter, Status};
 use service::ledger::net_worth::{self, NetWorth};
 
-use super::{AccountIssue, day_of, institution_label, kind_name, signed_balance};
+use super::{AccountIssue, institution_label, kind_name, signed_balance};
 use crate::site::app_page::{AppPage, NavItem};
 use crate::site::errors::PageResult;
 use crate::site::format::plural;
@@ -110,7 +110,7 @@ fn row(person: &Person, account: &Account) -> Markup {
             span {
                 (view.money_or_unknown(signed_balance(account)))
                 span.soft {
-                    @if let Some(at) = account.balance_as_of { (view.relative_day(day_of(at))) }
+                    @if let Some(at) = account.balance_as_of { (view.reported_day(at)) }
                 }
             }
         }

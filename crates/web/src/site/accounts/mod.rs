@@ -14,7 +14,7 @@ use service::ledger::accounts::Account;
 
 pub(super) use changes::{card, close, hide, rename, reopen};
 pub(super) use detail::get as detail;
-pub(super) use issue::{AccountIssue, day_of};
+pub(super) use issue::AccountIssue;
 pub(super) use list::get as list;
 pub(super) use manual::{add_transaction, create, new, set_balance};
 

@@ -12,7 +12,6 @@ use wire::v1::{ActionDetails, TradeDetails};
 use super::{expires_text, status_name};
 use crate::site::app_page::{self, Decision};
 use crate::site::errors::{PageError, PageResult};
-use crate::site::format::time_ago;
 use crate::site::person::Person;
 use crate::site::{fields, markdown};
 
@@ -46,7 +45,7 @@ pub(super) async fn page(person: &Person, thread: &str, wrong: Option<&str>) -> 
         }
         p.soft {
             "Proposed by " strong { (action.proposer_label) } ", "
-            (time_ago(action.created_at, person.app().clock.now())) "."
+            (person.view.time_ago(action.created_at, person.app().clock.now())) "."
         }
         p.soft { a href="/approvals" { "All approvals" } }
     };
@@ -283,7 +282,7 @@ fn ended(person: &Person, action: &Action) -> Markup {
         p.(class) {
             (message)
             @if let Some(at) = action.executed_at.or(action.decided_at) {
-                " " span.soft { (time_ago(at, now)) "." }
+                " " span.soft { (person.view.time_ago(at, now)) "." }
             }
         }
         @if let Some(reason) = &action.rejection_reason { p { "Your reason: “" (reason) "”" } }

@@ -16,7 +16,6 @@ use service::platform::cursors::Page;
 
 use super::app_page::{AppPage, NavItem};
 use super::errors::PageResult;
-use super::format::time_ago;
 use super::person::Person;
 use super::urls;
 use crate::WebState;
@@ -116,7 +115,7 @@ fn pending_card(person: &Person, action: &Action) -> Markup {
                 div.prose { (super::markdown::render(summary)) }
             }
             p.soft {
-                "Proposed by " (action.proposer_label) ", " (time_ago(action.created_at, now)) ". "
+                "Proposed by " (action.proposer_label) ", " (person.view.time_ago(action.created_at, now)) ". "
                 (expires_text(action.expires_at, now))
             }
             a.button href={ "/approvals/" (action.thread) } {
@@ -133,7 +132,7 @@ fn history_row(person: &Person, action: &Action) -> Markup {
         li {
             span.what {
                 a href={ "/approvals/" (action.thread) } { (action.details().title()) }
-                span.soft { (action.proposer_label) ", " (time_ago(action.updated_at, now)) }
+                span.soft { (action.proposer_label) ", " (person.view.time_ago(action.updated_at, now)) }
                 @if let Some(error) = &action.error_message { span.soft { (error) } }
             }
             span.badge.(class) { (name) }

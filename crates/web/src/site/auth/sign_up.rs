@@ -2,7 +2,7 @@
 
 use axum::extract::Path;
 use axum::response::{IntoResponse as _, Redirect};
-use base::Currency;
+use base::{Currency, TimeZone};
 use maud::{Markup, html};
 use service::Error;
 use service::access::sign_ins::RegistrationOutcome;
@@ -10,22 +10,27 @@ use service::access::users::NewUser;
 use service::access::{invitations, passwords, sign_ins};
 
 use super::{sign_in, start_session};
-use crate::site::app_page;
+use crate::site::assets::Asset;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::{Form, PublicForm};
 use crate::site::visitor::Visitor;
+use crate::site::{app_page, timezones};
+
+const SCRIPTS: &[Asset] = &[Asset::TimeZone];
 
 /// The values typed into the form.
 struct NewUserForm<'a> {
     email: &'a str,
     name: &'a str,
     currency: &'a str,
+    /// Empty until the person has sent the form: a script chooses the browser's.
+    timezone: &'a str,
 }
 
 impl<'a> NewUserForm<'a> {
     fn unknown() -> NewUserForm<'a> {
-        NewUserForm { email: "", name: "", currency: "USD" }
+        NewUserForm { email: "", name: "", currency: "USD", timezone: "" }
     }
 
     fn of(form: &'a Form) -> NewUserForm<'a> {
@@ -33,6 +38,7 @@ impl<'a> NewUserForm<'a> {
             email: form.text("email"),
             name: form.text("name"),
             currency: form.text("currency"),
+            timezone: form.text("timezone"),
         }
     }
 
@@ -43,6 +49,7 @@ impl<'a> NewUserForm<'a> {
             email: self.email.to_owned(),
             preferred_name: Some(self.name.to_owned()),
             base_currency: currency.map_err(wrong)?,
+            timezone: timezones::parse(self.timezone, TimeZone::utc())?,
             password: Some(form.raw("password").to_owned()),
         })
     }
@@ -58,6 +65,7 @@ impl<'a> NewUserForm<'a> {
             (name.hint("How we greet you.").show(wrong))
             (Field::text("currency", "Base currency", self.currency)
                 .hint("Totals are shown in this currency, such as USD or EUR.").show(wrong))
+            (timezones::field(self.timezone, self.timezone.is_empty()))
         }
     }
 }
@@ -67,7 +75,7 @@ pub(super) async fn setup(visitor: Visitor) -> PageResult {
         return Ok(Redirect::to("/sign-in").into_response());
     }
     let card = setup_card(&visitor, "", &NewUserForm::unknown(), &FormError::default());
-    Ok(app_page::auth_page(&visitor, "Set up", &[], card))
+    Ok(app_page::auth_page(&visitor, "Set up", SCRIPTS, card))
 }
 
 pub(super) async fn set_up(visitor: Visitor, PublicForm(form): PublicForm) -> PageResult {
@@ -81,7 +89,7 @@ pub(super) async fn set_up(visitor: Visitor, PublicForm(form): PublicForm) -> Pa
         Err(error) => {
             let (status, wrong) = sign_in::refusal(error)?;
             let card = setup_card(&visitor, code, &new_user, &wrong);
-            Ok(app_page::auth_page_with(status, &visitor, "Set up", &[], card))
+            Ok(app_page::auth_page_with(status, &visitor, "Set up", SCRIPTS, card))
         }
     }
 }
@@ -112,7 +120,7 @@ pub(super) async fn sign_up_page(visitor: Visitor) -> PageResult {
         return Ok(Redirect::to("/setup").into_response());
     }
     let card = sign_up_card(&visitor, &NewUserForm::unknown(), &FormError::default());
-    Ok(app_page::auth_page(&visitor, "Create an account", &[], card))
+    Ok(app_page::auth_page(&visitor, "Create an account", SCRIPTS, card))
 }
 
 pub(super) async fn sign_up(visitor: Visitor, PublicForm(form): PublicForm) -> PageResult {
@@ -130,7 +138,7 @@ pub(super) async fn sign_up(visitor: Visitor, PublicForm(form): PublicForm) -> P
         Err(error) => {
             let (status, wrong) = sign_in::refusal(error)?;
             let card = sign_up_card(&visitor, &new_user, &wrong);
-            Ok(app_page::auth_page_with(status, &visitor, "Create an account", &[], card))
+            Ok(app_page::auth_page_with(status, &visitor, "Create an account", SCRIPTS, card))
         }
     }
 }
@@ -160,7 +168,7 @@ pub(super) async fn invitation(visitor: Visitor, Path(token): Path<String>) -> P
     let email = found.email.unwrap_or_default();
     let new_user = NewUserForm { email: &email, ..NewUserForm::unknown() };
     let card = invitation_card(&visitor, &token, &new_user, &FormError::default());
-    Ok(app_page::auth_page(&visitor, "You're invited", &[], card))
+    Ok(app_page::auth_page(&visitor, "You're invited", SCRIPTS, card))
 }
 
 pub(super) async fn accept(
@@ -185,7 +193,7 @@ pub(super) async fn accept(
         Err(error) => {
             let (status, wrong) = sign_in::refusal(error)?;
             let card = invitation_card(&visitor, &token, &new_user, &wrong);
-            Ok(app_page::auth_page_with(status, &visitor, "You're invited", &[], card))
+            Ok(app_page::auth_page_with(status, &visitor, "You're invited", SCRIPTS, card))
         }
     }
 }

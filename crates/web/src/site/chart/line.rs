@@ -150,7 +150,8 @@ mod tests {
         let expected = [(false, "a".to_owned()), (true, "a b c".to_owned())];
         assert_eq!(drawing.runs(&coordinates), expected);
         let today = "2026-03-10".parse().unwrap();
-        let hidden = View { hide_amounts: true, theme: Theme::System, today };
+        let timezone = base::TimeZone::utc();
+        let hidden = View { hide_amounts: true, theme: Theme::System, timezone, today };
         let page = line.draw(hidden).into_string();
         assert!(!page.contains("3.00") && page.contains("Show as table"), "{page}");
     }

@@ -10,7 +10,7 @@ use service::ledger::accounts::{self, Filter, Status};
 use super::{badge, is_synced, new_page, offers, parse, source_name, url_of};
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
-use crate::site::format::{plural, time_ago, time_until};
+use crate::site::format::plural;
 use crate::site::imports::history_rows;
 use crate::site::person::Person;
 
@@ -67,14 +67,14 @@ fn state(person: &Person, it: &Connection) -> Markup {
                 }
                 div {
                     dt { "Last update" }
-                    dd { @match it.synced_at { Some(at) => (time_ago(at, now)), None => "Not yet" } }
+                    dd { @match it.synced_at { Some(at) => (person.view.time_ago(at, now)), None => "Not yet" } }
                 }
                 @if is_synced(it) {
                     div {
                         dt { "Next update" }
                         dd {
                             @match it.next_sync_at {
-                                Some(at) => (time_until(at, now)),
+                                Some(at) => (person.view.time_until(at, now)),
                                 None => "Not scheduled",
                             }
                         }

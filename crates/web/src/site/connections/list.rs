@@ -7,7 +7,7 @@ use service::ingest::connections::{self, Connection};
 use super::{HOME, badge, is_synced, new_page, source_name, url_of};
 use crate::site::errors::PageResult;
 use crate::site::fields::{self, Field, FormError};
-use crate::site::format::{plural, time_ago, time_until};
+use crate::site::format::plural;
 use crate::site::person::Person;
 
 pub(super) async fn get(person: Person) -> PageResult {
@@ -42,9 +42,9 @@ fn row(person: &Person, it: &Connection) -> Markup {
                 " " (badge(it))
                 span.soft {
                     (source_name(it.source)) ", " (accounts)
-                    @if let Some(at) = it.synced_at { ", updated " (time_ago(at, now)) }
+                    @if let Some(at) = it.synced_at { ", updated " (person.view.time_ago(at, now)) }
                     @if let Some(at) = it.next_sync_at.filter(|_| is_synced(it)) {
-                        ", next update " (time_until(at, now))
+                        ", next update " (person.view.time_until(at, now))
                     }
                 }
                 @if let Some(text) = &it.attention { span.wrong { (text) } }

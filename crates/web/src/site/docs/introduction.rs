@@ -22,7 +22,8 @@ const FACTS: [&str; 5] = [
     "Responses are JSON with `data` or `error`, and `meta` with the request ID.",
     "Amounts are exact decimal numbers in the given currency. Money out is negative.",
     "Unknown values are `null`, never 0 and never omitted.",
-    "Timestamps are UTC, such as `2026-04-10T08:30:00.000Z`. Dates look like `2026-04-10`.",
+    "Timestamps are UTC, such as `2026-04-10T08:30:00.000Z`. Dates look like `2026-04-10`; today is the person's, in \
+     their `timezone`.",
     "Unknown parameters are rejected with a suggestion.",
 ];
 

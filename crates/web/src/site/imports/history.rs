@@ -11,7 +11,7 @@ use crate::site::app_page::see_other;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields;
 use crate::site::form::Form;
-use crate::site::format::{count_text, plural, time_ago};
+use crate::site::format::{count_text, plural};
 use crate::site::person::Person;
 
 const SHOWN: usize = 20;
@@ -41,7 +41,7 @@ fn row(person: &Person, it: &Import) -> Markup {
             span.what {
                 (name(it))
                 @if it.undone_at.is_some() { " " span.badge { "Undone" } }
-                span.soft { (found(it)) ", " (time_ago(it.imported_at, now)) }
+                span.soft { (found(it)) ", " (person.view.time_ago(it.imported_at, now)) }
             }
             @if it.undone_at.is_none() { (ending(person, it)) }
         }

@@ -16,7 +16,7 @@ use crate::site::app_page::see_other;
 use crate::site::errors::{PageResult, sentence};
 use crate::site::fields::FormError;
 use crate::site::form::{Form, TOKEN_FIELD};
-use crate::site::format::{count_text, plural, time_ago};
+use crate::site::format::{count_text, plural};
 use crate::site::person::Person;
 
 /// How many rejected lines are listed; the others are counted.
@@ -95,7 +95,7 @@ fn heading(person: &Person, file: &StagedFile, preview: &Preview) -> Markup {
             h1 { (file.name) }
             p.soft {
                 @if let Some(format) = preview.format { (format.label()) ", " }
-                (size(file.size)) ", uploaded " (time_ago(file.created_at, now)) ". "
+                (size(file.size)) ", uploaded " (person.view.time_ago(file.created_at, now)) ". "
                 (format_text(preview))
             }
         }

@@ -10,7 +10,7 @@ use service::ledger::accounts::{self, Account, Filter, Status};
 use super::{HOME, history, new_page, url_of};
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields;
-use crate::site::format::{count_text, plural, time_ago};
+use crate::site::format::{count_text, plural};
 use crate::site::person::Person;
 
 /// The query that marks a page that is waiting for an import.
@@ -74,7 +74,7 @@ pub(super) async fn done(person: &Person, file: &StagedFile) -> PageResult {
         div.lead-in {
             p.trail { a href=(HOME) { "Import" } }
             h1 { (file.name) }
-            p.soft { "Imported " (time_ago(imported.imported_at, app.clock.now())) }
+            p.soft { "Imported " (person.view.time_ago(imported.imported_at, app.clock.now())) }
         }
         @if imported.undone_at.is_some() {
             p.notice { "This import was undone. Upload the file again to restore it." }

@@ -7,7 +7,7 @@ use service::ledger::Direction;
 use service::ledger::accounts::Account;
 
 use super::OverviewData;
-use crate::site::accounts::{AccountIssue, day_of};
+use crate::site::accounts::AccountIssue;
 use crate::site::format::{View, plural};
 use crate::site::person::Person;
 use crate::site::webhooks;
@@ -87,7 +87,7 @@ fn connection(view: View, issue: AccountIssue, of: &[&Account]) -> Markup {
                 @if count > 1 { " " span.count { (plural(count, "account", "accounts")) } }
                 span.soft {
                     (issue.description())
-                    @if let Some(at) = since { " Data from " (view.relative_day(day_of(at))) "." }
+                    @if let Some(at) = since { " Data from " (view.reported_day(at)) "." }
                     " " (issue.advice(first))
                 }
             }

@@ -13,7 +13,7 @@ use service::trading::paper::{self, Account, Activity, Holding};
 use super::app_page::{AppPage, NavItem};
 use super::errors::{PageError, PageResult};
 use super::fields::FormError;
-use super::format::{self, View, time_ago};
+use super::format::{self, View};
 use super::person::Person;
 use super::urls;
 use crate::WebState;
@@ -208,7 +208,7 @@ fn activity(person: &Person, it: &Activity) -> Markup {
             span.what {
                 (it.name())
                 span.soft {
-                    (time_ago(it.at, person.app().clock.now()))
+                    (person.view.time_ago(it.at, person.app().clock.now()))
                     @if let Some(price) = it.price { ", at " (price.pretty_dollars()) }
                     @if it.realised_minor != 0 {
                         ", realized " (view.signed(dollars(it.realised_minor)))

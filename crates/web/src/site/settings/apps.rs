@@ -13,7 +13,6 @@ use crate::site::app_page::see_other;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields;
 use crate::site::form::Form;
-use crate::site::format::time_ago;
 use crate::site::person::Person;
 
 pub(super) fn router() -> Router<WebState> {
@@ -53,10 +52,10 @@ async fn revoke(person: Person, Path(id): Path<String>, _form: Form) -> PageResu
 
 fn row(person: &Person, app: &Grant) -> Markup {
     let now = person.app().clock.now();
-    let day = |at: Timestamp| person.view.day(at.to_zoned(jiff::tz::TimeZone::UTC).date());
+    let day = |at: Timestamp| person.view.day_at(at);
     let used = match (app.last_used_at, &app.last_used_address) {
-        (Some(at), Some(address)) => format!("{} from {address}", time_ago(at, now)),
-        (Some(at), None) => time_ago(at, now),
+        (Some(at), Some(address)) => format!("{} from {address}", person.view.time_ago(at, now)),
+        (Some(at), None) => person.view.time_ago(at, now),
         (None, _) => "Never".to_owned(),
     };
     let action = format!("/settings/apps/{}/revoke", app.id);

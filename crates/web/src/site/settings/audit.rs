@@ -77,12 +77,11 @@ fn integrity(verdict: &Verdict) -> Markup {
 }
 
 fn row(person: &Person, entry: &AuditEntry, names: &HashMap<String, String>) -> Markup {
-    let at = entry.at.to_zoned(jiff::tz::TimeZone::UTC);
     html! {
         tr {
             td {
-                (person.view.day(at.date())) " "
-                span.soft { (at.strftime("%H:%M").to_string()) " UTC" }
+                (person.view.day_at(entry.at)) " "
+                span.soft { (person.view.local(entry.at, "%H:%M %Z")) }
             }
             td { (entry.details) }
             td { (who(person, entry, names)) }

@@ -16,7 +16,6 @@ use crate::site::assets::Asset;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
-use crate::site::format::time_ago;
 use crate::site::person::Person;
 use crate::site::snippet;
 
@@ -180,15 +179,15 @@ async fn show(
 
 fn row(person: &Person, key: &ApiKey, accounts: &[Account]) -> Markup {
     let now = person.app().clock.now();
-    let day = |at: Timestamp| person.view.day(at.to_zoned(jiff::tz::TimeZone::UTC).date());
+    let day = |at: Timestamp| person.view.day_at(at);
     let (state, badge) = match (key.revoked_at, key.is_active(now)) {
         (Some(_), _) => ("Revoked", "badge"),
         (None, false) => ("Expired", "badge warn"),
         (None, true) => ("Active", "badge good"),
     };
     let used = match (key.last_used_at, &key.last_used_address) {
-        (Some(at), Some(address)) => format!("{} from {address}", time_ago(at, now)),
-        (Some(at), None) => time_ago(at, now),
+        (Some(at), Some(address)) => format!("{} from {address}", person.view.time_ago(at, now)),
+        (Some(at), None) => person.view.time_ago(at, now),
         (None, _) => "Never".to_owned(),
     };
     html! {

@@ -14,7 +14,6 @@ use crate::site::app_page::see_other;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
-use crate::site::format::time_ago;
 use crate::site::person::Person;
 use crate::site::snippet;
 
@@ -94,9 +93,9 @@ fn form(person: &Person, email: &str, wrong: &FormError) -> Markup {
 fn list(person: &Person, invitations: &[Invitation]) -> Markup {
     let now = person.app().clock.now();
     let state = |it: &Invitation| match it.used_at {
-        Some(at) => format!("Used {}", time_ago(at, now)),
+        Some(at) => format!("Used {}", person.view.time_ago(at, now)),
         None if it.expires_at <= now => "Expired".to_owned(),
-        None => format!("Open until {}", it.expires_at.strftime("%a %-d %b")),
+        None => format!("Open until {}", person.view.local(it.expires_at, "%a %-d %b")),
     };
     html! {
         section.card aria-labelledby="open" {
@@ -107,7 +106,7 @@ fn list(person: &Person, invitations: &[Invitation]) -> Markup {
                     li {
                         span.what {
                             (it.email.as_deref().unwrap_or("Anyone with the link"))
-                            span.soft { (state(it)) ", created " (time_ago(it.created_at, now)) }
+                            span.soft { (state(it)) ", created " (person.view.time_ago(it.created_at, now)) }
                         }
                         @if it.used_at.is_none() && it.expires_at > now {
                             (fields::button(&format!("{HERE}/{}/withdraw", it.id),

@@ -1,4 +1,4 @@
-//! The profile page: name, base currency and picture.
+//! The profile page: name, base currency, time zone and picture.
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
@@ -17,7 +17,7 @@ use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
 use crate::site::person::Person;
 use crate::site::upload::Upload;
-use crate::site::{currencies, error_pages};
+use crate::site::{currencies, error_pages, timezones};
 
 pub(super) async fn get(person: Person) -> PageResult {
     let typed = FormValues::of(&person);
@@ -28,14 +28,11 @@ pub(super) async fn post(person: Person, form: Form) -> PageResult {
     let typed = FormValues {
         name: form.text("preferred_name").to_owned(),
         currency: form.text("base_currency").to_owned(),
+        timezone: form.text("timezone").to_owned(),
     };
-    let changed = match Currency::parse(&typed.currency) {
-        Ok(base_currency) => {
-            let preferred_name = Some(typed.name.clone());
-            let profile = Profile { preferred_name, base_currency };
-            profiles::update(person.app(), &person.caller, profile).await
-        }
-        Err(error) => Err(Error::invalid("base_currency", format!("the currency {error}"))),
+    let changed = match typed.profile(&person) {
+        Ok(profile) => profiles::update(person.app(), &person.caller, profile).await,
+        Err(error) => Err(error),
     };
     match changed {
         Ok(()) => Ok(see_other(&person, "/settings", "Profile saved.")),
@@ -83,6 +80,7 @@ pub(super) async fn image(
 struct FormValues {
     name: String,
     currency: String,
+    timezone: String,
 }
 
 impl FormValues {
@@ -90,7 +88,17 @@ impl FormValues {
         FormValues {
             name: person.user.preferred_name.clone().unwrap_or_default(),
             currency: person.user.base_currency.to_string(),
+            timezone: person.user.timezone.to_string(),
         }
+    }
+
+    fn profile(&self, person: &Person) -> Result<Profile, Error> {
+        let wrong = |error| Error::invalid("base_currency", format!("the currency {error}"));
+        Ok(Profile {
+            preferred_name: Some(self.name.clone()),
+            base_currency: Currency::parse(&self.currency).map_err(wrong)?,
+            timezone: timezones::parse(&self.timezone, person.user.timezone)?,
+        })
     }
 }
 
@@ -111,6 +119,7 @@ fn page(person: &Person, typed: &FormValues, wrong: &FormError) -> Markup {
         p.soft {
             "Totals are shown in this currency. After a change, recalculating may take a moment."
         }
+        (timezones::field(&typed.timezone, false))
         button.primary type="submit" { "Save profile" }
     };
     html! {

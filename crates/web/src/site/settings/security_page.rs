@@ -7,7 +7,7 @@ use service::access::sessions::{Method, Session};
 
 use crate::site::auth::passkey_button;
 use crate::site::fields::{self, Field, FormError};
-use crate::site::format::{plural, time_ago};
+use crate::site::format::plural;
 use crate::site::person::Person;
 
 pub(super) struct SecurityPage<'a> {
@@ -98,9 +98,9 @@ impl SecurityPage<'_> {
                             span.what {
                                 (passkey.name)
                                 span.soft {
-                                    "Added " (time_ago(passkey.created_at, now)) ", "
+                                    "Added " (self.person.view.time_ago(passkey.created_at, now)) ", "
                                     @match passkey.last_used_at {
-                                        Some(at) => { "last used " (time_ago(at, now)) },
+                                        Some(at) => { "last used " (self.person.view.time_ago(at, now)) },
                                         None => { "never used" },
                                     }
                                 }
@@ -227,7 +227,7 @@ impl SecurityPage<'_> {
                                 (device(session.agent.as_deref()))
                                 @if here { " " span.badge.good { "This device" } }
                                 span.soft {
-                                    (address_of(session)) ", signed in with " (method(session.method)) ", active " (time_ago(session.seen_at, now))
+                                    (address_of(session)) ", signed in with " (method(session.method)) ", active " (self.person.view.time_ago(session.seen_at, now))
                                 }
                             }
                             @if !here {

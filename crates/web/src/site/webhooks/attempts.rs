@@ -7,7 +7,6 @@ use maud::{Markup, html};
 use service::platform::cursors::Page;
 use service::webhooks::{self, Attempt, AttemptFilter, Endpoint};
 
-use super::exact_time;
 use super::manager::{EndpointManager, Section};
 use crate::site::errors::PageResult;
 use crate::site::{fields, urls};
@@ -101,10 +100,10 @@ fn row(manager: &EndpointManager, it: &Attempt) -> Markup {
                 a href=(manager.at(&format!("/events/{}", it.event))) { (it.event_type) }
                 span.soft { (it.url) }
             }
-            td data-label="When" { (exact_time(it.at)) }
+            td data-label="When" { (manager.view().exact_time(it.at)) }
             td data-label="Attempt" {
                 (number(it))
-                @if let Some(next) = it.next_at { span.soft { "Next retry " (exact_time(next)) } }
+                @if let Some(next) = it.next_at { span.soft { "Next retry " (manager.view().exact_time(next)) } }
             }
             td data-label="Response" {
                 span.badge.(if failed { "warn" } else { "good" }) { (outcome_text(it)) }

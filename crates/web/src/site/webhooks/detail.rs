@@ -9,10 +9,9 @@ use wire::v1::EventType;
 
 use super::create::type_boxes;
 use super::manager::{EndpointManager, Section, disabled_text, is_key_revoked};
-use super::{attempts, badge, exact_time, parse, types, when};
+use super::{attempts, badge, parse, types, when};
 use crate::site::errors::PageResult;
 use crate::site::fields::{self, Field, FormError};
-use crate::site::format::time_ago;
 
 /// How many recent attempts are shown.
 const RECENT: usize = 10;
@@ -68,12 +67,12 @@ fn facts(manager: &EndpointManager, endpoint: &Endpoint, key: &str) -> Markup {
                 div { dt { "ID" } dd { code { (endpoint.id) } } }
                 div { dt { "Key" } dd { (key) } }
                 div { dt { "Events" } dd { (types(endpoint)) } }
-                div { dt { "Last delivery" } dd { (when(endpoint.last_delivery_at, now)) } }
+                div { dt { "Last delivery" } dd { (when(manager, endpoint.last_delivery_at)) } }
                 div {
                     dt { "Failing since" }
-                    dd { (endpoint.failing_since.map_or("Not failing".to_owned(), |at| time_ago(at, now))) }
+                    dd { (endpoint.failing_since.map_or("Not failing".to_owned(), |at| manager.view().time_ago(at, now))) }
                 }
-                div { dt { "Created" } dd { (time_ago(endpoint.created_at, now)) } }
+                div { dt { "Created" } dd { (manager.view().time_ago(endpoint.created_at, now)) } }
             }
         }
     }
@@ -126,7 +125,7 @@ fn secrets(manager: &EndpointManager, endpoint: &Endpoint) -> Markup {
                     dt { "Previous secrets" }
                     dd {
                         @match before {
-                            Some(until) => { "Also used until " (exact_time(until)) }
+                            Some(until) => { "Also used until " (manager.view().exact_time(until)) }
                             None => { "None" }
                         }
                     }

@@ -6,8 +6,8 @@ use http::StatusCode;
 use maud::{Markup, html};
 use service::webhooks::{self, DeliveryDetail, EventDetail};
 
+use super::attempts;
 use super::manager::{EndpointManager, Section};
-use super::{attempts, exact_time};
 use crate::site::errors::{PageError, PageResult};
 use crate::site::snippet;
 
@@ -23,7 +23,7 @@ pub(super) async fn get(manager: EndpointManager, Path(id): Path<String>) -> Pag
         section.card aria-labelledby="event" {
             h2 id="event" { (name(&event)) }
             p.soft { code { (id) } }
-            (payload(&event))
+            (payload(&manager, &event))
             @if can_replay(&event) { (super::events::replay_button(&manager, id, name(&event))) }
         }
         @if event.deliveries.is_empty() && event.attempts.is_empty() {
@@ -61,7 +61,7 @@ fn name(event: &EventDetail) -> &str {
 }
 
 /// The payload, formatted.
-fn payload(event: &EventDetail) -> Markup {
+fn payload(manager: &EndpointManager, event: &EventDetail) -> Markup {
     let Some(payload) = &event.payload else {
         return html! { p { "The event was deleted after 90 days." } };
     };
@@ -70,7 +70,7 @@ fn payload(event: &EventDetail) -> Markup {
         Err(_) => snippet::text("Payload", body),
     });
     html! {
-        p.soft { "Created " (exact_time(payload.created_at)) "." }
+        p.soft { "Created " (manager.view().exact_time(payload.created_at)) "." }
         @match shown {
             Some(shown) => (shown),
             None => p { "The payload was deleted after 30 days." },
@@ -89,7 +89,7 @@ pub(super) fn delivery_row(manager: &EndpointManager, it: &DeliveryDetail, url: 
         li {
             span.what {
                 a href=(manager.at(&format!("/{}", it.endpoint))) { (url) }
-                span.soft { (crate::site::format::plural(it.attempts, "attempt", "attempts")) ", last attempt " (exact_time(it.updated_at)) }
+                span.soft { (crate::site::format::plural(it.attempts, "attempt", "attempts")) ", last attempt " (manager.view().exact_time(it.updated_at)) }
             }
             span.badge.(class) { (status) }
             @if matches!(it.status.as_str(), "failed" | "delivered") {

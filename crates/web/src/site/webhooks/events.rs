@@ -1,7 +1,7 @@
 //! The event log: every event with its payload, its deliveries and a button to replay it, newest first.
 
 use axum::extract::{Path, RawQuery};
-use base::{Date, EventId, Timestamp};
+use base::{EventId, TimeZone, Timestamp};
 use http::StatusCode;
 use jiff::ToSpan as _;
 use maud::{Markup, html};
@@ -10,7 +10,6 @@ use service::webhooks::{self, EVENT_SCAN_MAX, EventFilter, EventStatus, LoggedEv
 use service::{Error, Result};
 use wire::v1::EventType;
 
-use super::exact_time;
 use super::manager::{EndpointManager, ManagerForm, Section};
 use crate::site::errors::{PageError, PageResult, sentence};
 use crate::site::fields::{self, Field, FormError};
@@ -39,12 +38,12 @@ impl TypedFilters {
     }
 
     /// An unknown type or status, which no link of the page has, is left out.
-    fn parse(&self) -> Result<EventFilter> {
+    fn parse(&self, timezone: TimeZone) -> Result<EventFilter> {
         let filter = EventFilter {
             event_type: EventType::find(&self.event_type).map(|it| it.name.to_owned()),
             status: EventStatus::parse(&self.status),
-            start: day("from", &self.from)?.map(|it| it.0),
-            end: day("to", &self.to)?.map(|it| it.1),
+            start: day(timezone, "from", &self.from)?.map(|it| it.0),
+            end: day(timezone, "to", &self.to)?.map(|it| it.1),
         };
         match filter.start.zip(filter.end) {
             Some((start, end)) if start > end => {
@@ -70,22 +69,19 @@ impl TypedFilters {
     }
 }
 
-/// The first and the last millisecond of a day in UTC.
-fn day(param: &str, text: &str) -> Result<Option<(Timestamp, Timestamp)>> {
+/// The first and the last millisecond of a day in the person's time zone.
+fn day(timezone: TimeZone, param: &str, text: &str) -> Result<Option<(Timestamp, Timestamp)>> {
     let Some(day) = fields::day(param, text)? else { return Ok(None) };
-    let start = |day: Date| day.to_zoned(jiff::tz::TimeZone::UTC).map(|it| it.timestamp());
-    let bounds =
-        start(day).ok().and_then(|first| Some((first, first.checked_add(24.hours()).ok()?)));
-    let unknown = || Error::invalid(param, "enter a date such as 2026-11-03");
-    let (first, next) = bounds.ok_or_else(unknown)?;
-    let last = next.checked_sub(1.millisecond()).map_err(|_| unknown())?;
-    Ok(Some((first, last)))
+    let unknown = |_| Error::invalid(param, "enter a date such as 2026-11-03");
+    let next = timezone.start_of(day.tomorrow().map_err(unknown)?);
+    let last = next.checked_sub(1.millisecond()).map_err(unknown)?;
+    Ok(Some((timezone.start_of(day), last)))
 }
 
 pub(super) async fn get(manager: EndpointManager, RawQuery(query): RawQuery) -> PageResult {
     let query = query.unwrap_or_default();
     let typed = TypedFilters::read(&query);
-    let (filter, wrong) = match typed.parse() {
+    let (filter, wrong) = match typed.parse(manager.caller().timezone) {
         Ok(filter) => (filter, FormError::default()),
         Err(error) => (EventFilter::default(), FormError::from_error(error)?),
     };
@@ -155,8 +151,8 @@ fn filters(manager: &EndpointManager, typed: &TypedFilters, wrong: &FormError) -
             div.filters {
                 (fields::select("type", "Type", &types, &typed.event_type))
                 (fields::select("status", "Status", &statuses, &typed.status))
-                (Field::text("from", "From (UTC)", &typed.from).kind("date").optional().show(wrong))
-                (Field::text("to", "To (UTC)", &typed.to).kind("date").optional().show(wrong))
+                (Field::text("from", "From", &typed.from).kind("date").optional().show(wrong))
+                (Field::text("to", "To", &typed.to).kind("date").optional().show(wrong))
             }
             button type="submit" { "Apply filters" }
         }
@@ -202,7 +198,7 @@ fn row(manager: &EndpointManager, it: &LoggedEvent) -> Markup {
         li {
             span.what {
                 a href=(manager.at(&format!("/events/{}", it.id))) { (it.event_type) }
-                span.soft { (exact_time(it.created_at)) ", " (deliveries_text(it)) }
+                span.soft { (manager.view().exact_time(it.created_at)) ", " (deliveries_text(it)) }
                 @if let Some(data) = &it.data {
                     details {
                         summary { "Payload" }

@@ -1,7 +1,7 @@
 //! Failed deliveries that are no longer retried, and sending them again.
 
 use axum::extract::RawQuery;
-use base::{EndpointId, EventId, Timestamp};
+use base::{EndpointId, EventId, TimeZone, Timestamp};
 use http::StatusCode;
 use maud::{Markup, html};
 use service::platform::cursors::Page;
@@ -10,7 +10,6 @@ use service::webhooks::{self, DeliveryDetail, Endpoint, EndpointStatus, changes}
 use service::{Error, Result};
 
 use super::attempts::{chosen, endpoint_choice};
-use super::exact_time;
 use super::manager::{EndpointManager, ManagerForm, Section};
 use crate::site::errors::{PageError, PageResult, sentence};
 use crate::site::fields::{self, Field, FormError};
@@ -58,16 +57,15 @@ pub(super) async fn start(manager: EndpointManager, ManagerForm(form): ManagerFo
 async fn begin(manager: &EndpointManager, form: &Form) -> Result<Replay> {
     let unknown = |_| Error::invalid("to", "choose an endpoint");
     let endpoint = EndpointId::parse(form.text("to")).map_err(unknown)?;
-    let since = day(form.text("since"))?;
+    let since = day(manager.caller().timezone, form.text("since"))?;
     changes::start_replay(manager.app(), manager.caller(), endpoint, since).await
 }
 
-/// The start of a day in UTC.
-fn day(text: &str) -> Result<Timestamp> {
-    let unknown = || Error::invalid("since", "enter a date such as 2026-11-03");
-    let day: base::Date = text.parse().map_err(|_| unknown())?;
-    let start = day.to_zoned(jiff::tz::TimeZone::UTC).map_err(|_| unknown())?;
-    Ok(start.timestamp())
+/// The start of a day in the person's time zone.
+fn day(timezone: TimeZone, text: &str) -> Result<Timestamp> {
+    let unknown = |_| Error::invalid("since", "enter a date such as 2026-11-03");
+    let day: base::Date = text.parse().map_err(unknown)?;
+    Ok(timezone.start_of(day))
 }
 
 async fn show(manager: &EndpointManager, query: &str, wrong: &FormError) -> PageResult {
@@ -119,7 +117,7 @@ fn again(
 ) -> Markup {
     let on: Vec<Endpoint> =
         endpoints.iter().filter(|it| it.status == EndpointStatus::Active).cloned().collect();
-    let today = manager.app().clock.today().to_string();
+    let today = manager.app().today(manager.caller()).to_string();
     let inner = html! {
         (endpoint_choice("to", &on, "", None))
         (Field::text("since", "Since", &today).kind("date").show(wrong))
@@ -138,13 +136,13 @@ fn again(
                 (fields::form(&manager.at("/failed/replay"), manager.form_token(), inner))
             }
             @if !jobs.is_empty() {
-                ul.rows { @for it in jobs { (job_row(it, endpoints)) } }
+                ul.rows { @for it in jobs { (job_row(manager, it, endpoints)) } }
             }
         }
     }
 }
 
-fn job_row(it: &Replay, endpoints: &[Endpoint]) -> Markup {
+fn job_row(manager: &EndpointManager, it: &Replay, endpoints: &[Endpoint]) -> Markup {
     let (class, state) = match it.status {
         ReplayStatus::Running => ("", "In progress"),
         ReplayStatus::Done => ("good", "Done"),
@@ -155,7 +153,7 @@ fn job_row(it: &Replay, endpoints: &[Endpoint]) -> Markup {
             span.what {
                 (url(it.endpoint, endpoints))
                 span.soft {
-                    "Since " (exact_time(it.since)) ": " (count_text(it.done)) " of " (count_text(it.total))
+                    "Since " (manager.view().exact_time(it.since)) ": " (count_text(it.done)) " of " (count_text(it.total))
                     " sent, " (count_text(it.delivered)) " delivered."
                 }
                 progress max=(it.total) value=(it.done) aria-label="Resend progress" {}
@@ -188,7 +186,7 @@ fn row(manager: &EndpointManager, it: &DeliveryDetail, endpoints: &[Endpoint]) -
                 a href=(manager.at(&format!("/events/{}", it.event))) { (it.event_type) }
                 span.soft {
                     (url(it.endpoint, endpoints)) ", " (plural(it.attempts, "attempt", "attempts"))
-                    ", failed " (exact_time(it.updated_at))
+                    ", failed " (manager.view().exact_time(it.updated_at))
                 }
             }
             @if is_on {

@@ -93,8 +93,8 @@ async fn guest(parts: &Parts, web: &WebState) -> service::Result<Option<PortalGu
     };
     let Some(pass) = portal::find_session(&web.app, token).await? else { return Ok(None) };
     Ok(Some(PortalGuest {
+        view: View::new(&parts.headers, web, pass.caller.timezone),
         pass,
-        view: View::new(&parts.headers, web),
         form_token: sessions::form_token(&web.app, token),
         notice: person::notice(&parts.headers, secure),
         web: web.clone(),
@@ -128,6 +128,13 @@ impl EndpointManager {
         match self {
             EndpointManager::Person(it) => &it.caller,
             EndpointManager::PortalGuest(it) => &it.pass.caller,
+        }
+    }
+
+    pub(super) fn view(&self) -> View {
+        match self {
+            EndpointManager::Person(it) => it.view,
+            EndpointManager::PortalGuest(it) => it.view,
         }
     }
 

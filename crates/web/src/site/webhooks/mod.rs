@@ -19,7 +19,6 @@ use service::webhooks::{self, Endpoint};
 
 use super::errors::{PageError, PageResult};
 use super::fields::FormError;
-use super::format::time_ago;
 use crate::WebState;
 use manager::{EndpointManager, HOME, PORTAL, Section};
 
@@ -113,9 +112,9 @@ fn row(manager: &EndpointManager, endpoint: &Endpoint, key: &str) -> Markup {
             dl.key-facts {
                 div { dt { "Key" } dd { (key) } }
                 div { dt { "Events" } dd { (types(endpoint)) } }
-                div { dt { "Last delivery" } dd { (when(endpoint.last_delivery_at, now)) } }
+                div { dt { "Last delivery" } dd { (when(manager, endpoint.last_delivery_at)) } }
                 @if let Some(since) = endpoint.failing_since {
-                    div { dt { "Failing since" } dd { (time_ago(since, now)) } }
+                    div { dt { "Failing since" } dd { (manager.view().time_ago(since, now)) } }
                 }
             }
         }
@@ -139,13 +138,8 @@ fn types(endpoint: &Endpoint) -> String {
     }
 }
 
-fn when(at: Option<Timestamp>, now: Timestamp) -> String {
-    at.map_or("Never".to_owned(), |at| time_ago(at, now))
-}
-
-/// A time to the second in UTC, to compare with logs.
-fn exact_time(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+fn when(manager: &EndpointManager, at: Option<Timestamp>) -> String {
+    at.map_or("Never".to_owned(), |at| manager.view().time_ago(at, manager.now()))
 }
 
 /// Parses the id in a path. A malformed id gets the same page as an unknown one.

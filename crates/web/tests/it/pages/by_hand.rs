@@ -92,7 +92,7 @@ async fn a_transaction_is_added_changed_and_deleted() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
     let account = wallet(&robin, &mut browser).await;
-    let today = world.app.clock.today().to_string();
+    let today = world.app.clock.today_in(base::TimeZone::utc()).to_string();
     let add = format!("{account}/transactions");
     let page = browser.submit(&add, &entry(&today, "out", "4.50")).await.good();
     assert!(page.contains("Transaction added") && page.contains("$995.50"), "{page}");

@@ -1,6 +1,6 @@
 //! Setup by the first person, invitations, and open sign-up.
 
-use service::access::sign_ins;
+use service::access::{sign_ins, users};
 use testkit::World;
 
 use super::{Guest, PASSWORD, SITE, robin, sign_in};
@@ -144,4 +144,32 @@ async fn an_installation_with_open_sign_up_still_requires_the_setup_code() {
     let sent = guest.post("/sign-up", &newcomer("kim@example.com", &[])).await;
     assert_eq!(sent.location(), "/setup");
     assert!(service::access::users::list(&world.app, 1).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn new_people_choose_a_time_zone_with_or_without_a_script() {
+    let world = World::new().await;
+    let mut guest = Guest::new(&world, SITE);
+    let page = guest.get("/setup").await.good();
+    assert!(page.contains("data-from-browser") && page.contains("/assets/timezone."), "{page}");
+    assert!(page.contains("value=\"America/New_York\">America/New York"), "{page}");
+    let code = sign_ins::setup_code(&world.app);
+    let form = |timezone| newcomer("robin@example.com", &[("code", &code), ("timezone", timezone)]);
+    let page = guest.post("/setup", &form("Europe/Berlim")).await.refused(400);
+    assert!(page.contains("did you mean Europe/Berlin?"), "{page}");
+    assert_eq!(guest.post("/setup", &form("Europe/Berlin")).await.location(), "/");
+    let timezone = async |email| {
+        let user = users::find_by_email(&world.app, email).await.unwrap().unwrap();
+        user.timezone.name()
+    };
+    assert_eq!(timezone("robin@example.com").await, "Europe/Berlin");
+    guest.get("/settings/people").await.good();
+    let made = guest.post("/settings/people", &[("email", "kim@example.com")]).await.good();
+    let link = made.split(&format!("{SITE}/invite/")).nth(1).unwrap();
+    let path = format!("/invite/{}", link.split(['<', '"']).next().unwrap());
+    let mut kim = Guest::new(&world, SITE);
+    assert!(kim.get(&path).await.good().contains("data-from-browser"));
+    // Without scripts and without a choice, the time zone is UTC.
+    assert_eq!(kim.post(&path, &newcomer("kim@example.com", &[])).await.location(), "/");
+    assert_eq!(timezone("kim@example.com").await, "UTC");
 }

@@ -8,8 +8,8 @@ use serde_json::json;
 use service::access::keys;
 use service::access::sessions;
 use service::access::users::{self, User};
+use service::actions;
 use service::webhooks::{self, NewEndpoint};
-use service::{Caller, actions};
 use testkit::{Authenticator, Kind, World, new_key, new_user};
 use tower::ServiceExt as _;
 use web::{NO_PROOF, Proof, SENSITIVE, Sensitive};
@@ -87,7 +87,7 @@ impl SensitiveFixture {
     async fn new() -> SensitiveFixture {
         let world = World::new().await;
         let robin = robin(&world).await;
-        let (app, caller) = (world.app.clone(), Caller::owner(robin.id));
+        let (app, caller) = (world.app.clone(), robin.owner());
         let (key, _) = keys::create(&app, &caller, new_key()).await.unwrap();
         let url = "https://127.0.0.1:9/hook".to_owned();
         let new = NewEndpoint { url, description: None, filter_types: Vec::new() };
@@ -261,7 +261,7 @@ async fn a_sensitive_form_has_an_effect_only_with_a_fresh_proof() {
 async fn the_passkey_rule_for_approvals_cannot_be_turned_off_without_proof() {
     let mut fixture = SensitiveFixture::new().await;
     fixture.expire_proof().await;
-    let owner = Caller::owner(fixture.robin.id);
+    let owner = fixture.robin.owner();
     let rule = SENSITIVE.iter().find(|it| it.path == "/settings/approvals").unwrap();
     fixture.post(rule, &[]).await.refused(403);
     let policy = actions::get_policy(&fixture.world.app, &owner).await.unwrap();

@@ -130,7 +130,7 @@ pub(super) async fn in_background<T: Send + 'static>(
 
 async fn hints(app: &App, caller: &Caller, choices: &Choices) -> Result<ParseOptions> {
     Ok(ParseOptions {
-        today: app.clock.today(),
+        today: app.today(caller),
         currency: users::get(app, caller).await?.base_currency,
         dates: choices.dates,
         charges: choices.charges,

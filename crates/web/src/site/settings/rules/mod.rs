@@ -14,7 +14,7 @@ use crate::site::app_page::see_other;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields;
 use crate::site::form::Form;
-use crate::site::format::{plural, time_ago};
+use crate::site::format::plural;
 use crate::site::person::Person;
 use crate::site::settings::{Settings, Tab};
 
@@ -57,7 +57,7 @@ fn row(person: &Person, rule: &Rule, reach: RuleMatches) -> Markup {
                 (rule_sentence(rule))
                 span.soft {
                     "Applies to " (plural(reach.applied, "transaction", "transactions")) ". Created "
-                    (time_ago(rule.created_at, now)) "."
+                    (person.view.time_ago(rule.created_at, now)) "."
                 }
                 @if rule.holds_from.is_some() { (past(reach)) }
             }

@@ -42,7 +42,7 @@ async fn the_list_is_shown_without_reading_a_file() {
 async fn robin_caller(world: &World) -> service::Caller {
     let found =
         service::access::users::find_by_email(&world.app, "robin@example.com").await.unwrap();
-    service::Caller::owner(found.unwrap().id)
+    found.unwrap().owner()
 }
 
 #[tokio::test]
