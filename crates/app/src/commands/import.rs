@@ -53,8 +53,11 @@ pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
     };
     let (mut unread, mut left_out) = (0, 0);
     for path in &args.files {
-        let read = content(path)
-            .and_then(|bytes| files::read(&bytes, &hints).map_err(anyhow::Error::from));
+        let read = content(path).and_then(|bytes| {
+            let mut reading = files::read(&bytes, &hints)?;
+            settle_kinds(&mut reading, path, args.kind);
+            Ok(reading)
+        });
         match &read {
             Ok(reading) => left_out += reading.rejected.count,
             Err(_) => unread += 1,
@@ -71,6 +74,17 @@ pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
         print(&report)?;
     }
     outcome(unread, left_out, false)
+}
+
+/// Settles the kinds of accounts that the file leaves open, by `--kind` or by the file's name.
+fn settle_kinds(reading: &mut FileContents, path: &Path, kind: Option<cli::KindIs>) {
+    if let Some(kind) = kind {
+        let (kind, subtype) = kind.parts();
+        reading.accounts.iter_mut().for_each(|it| it.set_kind(kind, subtype));
+        reading.questions.retain(|it| !matches!(it, FileQuestion::AccountKind { .. }));
+    }
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    files::csv::apply_file_name(reading, &name);
 }
 
 /// The result of all files: a file that could not be read counts more than skipped rows.
@@ -186,6 +200,9 @@ fn doubt_json(doubt: &FileQuestion) -> serde_json::Value {
         FileQuestion::CardBalance { account } => {
             json!({ "about": "card_balance", "read_as": "owed", "account": account })
         }
+        FileQuestion::AccountKind { account, read_as } => {
+            json!({ "about": "account_kind", "read_as": read_as.as_str(), "account": account })
+        }
     }
 }
 
@@ -257,6 +274,9 @@ fn question(doubt: &FileQuestion) -> &'static str {
             "The card's balance is positive. Use --balance owed if you owe it, or --balance \
                 owned if the bank owes you."
         }
+        FileQuestion::AccountKind { .. } => {
+            "What kind of account is this? Use --kind checking, savings, credit-card, loan or investment."
+        }
     }
 }
 
@@ -269,9 +289,10 @@ pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
     for path in &args.files {
         let file = path.display().to_string();
         match import_file(&app, &caller, args, path).await {
-            Ok((taken, destinations)) => {
+            Ok(Imported { taken, destinations, notes }) => {
                 left_out += taken.rejected;
-                print(&summary(&file, &taken, &destinations, args.output.json))?;
+                let notes = (&notes, args.output.json);
+                print(&summary(&file, &taken, &destinations, notes))?;
             }
             Err(error) => {
                 unread += 1;
@@ -285,6 +306,13 @@ pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
         }
     }
     outcome(unread, left_out, true)
+}
+
+/// The result of a file, and the accounts that it was imported into.
+struct Imported {
+    taken: CommitOutcome,
+    destinations: Vec<ImportedInto>,
+    notes: Notes,
 }
 
 /// An account that the file was imported into.
@@ -317,7 +345,7 @@ fn summary(
     file: &str,
     taken: &CommitOutcome,
     destinations: &[ImportedInto],
-    as_json: bool,
+    (notes, as_json): (&Notes, bool),
 ) -> String {
     let service::ingest::imports::Summary { new, changed, seen, removed } = taken.summary;
     if as_json {
@@ -330,10 +358,12 @@ fn summary(
             "already_there": seen,
             "removed": removed,
             "rejected_count": taken.rejected,
+            "notes": notes.all.iter().map(note_json).collect::<Vec<_>>(),
         });
         return format!("{line}\n");
     }
     let destinations: String = destinations.iter().map(ImportedInto::text).collect();
+    let destinations = destinations + &noted_lines(notes);
     if new + changed + removed == 0 {
         let there = counted(seen, "transaction");
         return format!("{file}: nothing new, {there} already imported\n{destinations}");
@@ -349,7 +379,7 @@ async fn import_file(
     caller: &Caller,
     args: &cli::Import,
     path: &Path,
-) -> Result<(CommitOutcome, Vec<ImportedInto>)> {
+) -> Result<Imported> {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let id = files::stage(app, caller, &name, content(path)?).await?;
     let taken = answer_and_commit(app, caller, args, id).await;
@@ -365,7 +395,7 @@ async fn answer_and_commit(
     caller: &Caller,
     args: &cli::Import,
     id: FileId,
-) -> Result<(CommitOutcome, Vec<ImportedInto>)> {
+) -> Result<Imported> {
     let first = files::preview(app, caller, id).await?;
     files::choose(app, caller, id, choices(args, &first)?).await?;
     let look = files::preview(app, caller, id).await?;
@@ -375,8 +405,11 @@ async fn answer_and_commit(
     if let Some(doubt) = look.doubts.first() {
         bail!(question(doubt));
     }
+    if let Some(open) = look.accounts.iter().find(|it| it.destination == Destination::Unknown) {
+        bail!(account_question(app, caller, open).await?);
+    }
     if !look.is_ready() {
-        bail!("the file does not name an account; choose one with --account, or use --account new");
+        bail!("there is nothing to import in this file");
     }
     // An account was created if the preview knew no account to import into.
     let known: Vec<AccountId> = look.accounts.iter().filter_map(existing).collect();
@@ -386,7 +419,19 @@ async fn answer_and_commit(
         let account = accounts::get(app, caller, *id).await?;
         destinations.push(ImportedInto { account, is_new: !known.contains(id) });
     }
-    Ok((committed, destinations))
+    Ok(Imported { taken: committed, destinations, notes: look.notes })
+}
+
+/// The question which account a file belongs to, and the flags that answer it.
+async fn account_question(app: &App, caller: &Caller, account: &AccountPreview) -> Result<String> {
+    let flags = "use --account with the id of one of your accounts, or --account new";
+    let Some(id) = account.suggested else {
+        return Ok(format!("the file does not name its account in full; {flags}"));
+    };
+    let name = accounts::get(app, caller, id).await?.name;
+    Ok(format!(
+        "the file does not name its account in full; it may be {name} ({id}). Use --account same if it is, or {flags}"
+    ))
 }
 
 fn existing(account: &AccountPreview) -> Option<AccountId> {
@@ -399,6 +444,8 @@ fn existing(account: &AccountPreview) -> Option<AccountId> {
 fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
     let destination = match args.account.as_deref() {
         Some("new") => Some(DestinationChoice::New),
+        // Answered below, for each account.
+        Some("same") => None,
         Some(text) => {
             let id = AccountId::parse(text).with_context(|| {
                 format!("--account must be an account's id such as acc_..., or new, not {text}")
@@ -414,11 +461,18 @@ fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
         None => None,
     };
     let owed = args.balance.map(|it| it == cli::BalanceIs::Owed);
-    let choice = AccountChoice { destination, owed, ..AccountChoice::default() };
+    let (kind, subtype) = args.kind.map(cli::KindIs::parts).unzip();
+    let subtype = subtype.flatten().map(str::to_owned);
+    let choice = AccountChoice { destination, owed, kind, subtype, ..AccountChoice::default() };
+    let is_same = args.account.as_deref() == Some("same");
+    let of = |account: &AccountPreview| {
+        let suggested = account.suggested.filter(|_| is_same).map(DestinationChoice::Existing);
+        AccountChoice { destination: destination.or(suggested), ..choice.clone() }
+    };
     Ok(Choices {
         dates: args.dates.map(DateOrder::from),
         charges: args.charges.map(ChargeSign::from),
-        accounts: (0..look.accounts.len()).map(|place| (place, choice.clone())).collect(),
+        accounts: look.accounts.iter().map(of).enumerate().collect(),
         ..look.choices.clone()
     })
 }

@@ -132,6 +132,10 @@ fn show_reading(out: &mut String, reading: &FileContents) {
     if reading.rejected.count > reading.rejected.rows.len() {
         writeln!(out, "rejected in all: {}", reading.rejected.count).unwrap();
     }
+    for note in &reading.notes.all {
+        let line = note.line.map_or_else(String::new, |it| format!(" {it}"));
+        writeln!(out, "note{line}: {}", note.text).unwrap();
+    }
     for doubt in &reading.questions {
         match doubt {
             FileQuestion::Dates { read_as } => writeln!(out, "doubt: dates {}", read_as.as_str()),
@@ -140,6 +144,9 @@ fn show_reading(out: &mut String, reading: &FileContents) {
             }
             FileQuestion::CardBalance { account } => {
                 writeln!(out, "doubt: card balance of {account}")
+            }
+            FileQuestion::AccountKind { account, read_as } => {
+                writeln!(out, "doubt: kind of {account} {}", read_as.as_str())
             }
         }
         .unwrap();
