@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::fixed::{DecimalError, parse_json_scaled, parse_scaled, write_scaled};
 
-/// An active ISO 4217 code, so that its number of decimals is known.
+/// An ISO 4217 code, so that its number of decimals is known.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Currency([u8; 3]);
 
@@ -27,6 +27,10 @@ const TWO_DECIMALS: &str = "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD 
     MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN \
     QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT \
     TOP TRY TTD TWD TZS UAH USD UYU UZS VED VES WST XCD XCG YER ZAR ZMW ZWG";
+/// Codes that old statements have, and nobody needs for new amounts. All are kept with two decimals, because some banks wrote
+/// hundredths even where ISO 4217 had none.
+const WITHDRAWN: &str = "ATS BEF BGN BYR CYP DEM EEK ESP FIM FRF GRD HRK IEP ITL LTL LUF LVL MTL NLG PTE ROL SIT SKK \
+    SLL TRL VEB VEF ZWL";
 const NO_DECIMALS: &str = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF";
 const THREE_DECIMALS: &str = "BHD IQD JOD KWD LYD OMR TND";
 
@@ -43,14 +47,19 @@ impl Currency {
         }
         let known = |list: &str| list.split_ascii_whitespace().any(|it| it == code);
         match code.as_bytes().try_into() {
-            Ok(bytes) if known(TWO_DECIMALS) || known(NO_DECIMALS) || known(THREE_DECIMALS) => {
+            Ok(bytes)
+                if known(TWO_DECIMALS)
+                    || known(NO_DECIMALS)
+                    || known(THREE_DECIMALS)
+                    || known(WITHDRAWN) =>
+            {
                 Ok(Currency(bytes))
             }
             _ => Err(MoneyError::UnknownCurrency),
         }
     }
 
-    /// Every known code, sorted.
+    /// Every active code, sorted.
     pub fn codes() -> impl Iterator<Item = &'static str> {
         let lists = [TWO_DECIMALS, NO_DECIMALS, THREE_DECIMALS];
         let mut codes: Vec<&str> =
