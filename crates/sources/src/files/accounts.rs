@@ -33,6 +33,17 @@ struct CollectedAccount {
     account: FileAccount,
     /// Every stated closing balance with its date.
     closings: Vec<(Date, BalanceDraft)>,
+    /// The sum of the changes that its statements state; none if one does not.
+    change_minor: Option<i64>,
+}
+
+/// The content of one statement.
+#[derive(Default)]
+pub(super) struct StatementContent {
+    pub(super) rows: Vec<TransactionDraft>,
+    pub(super) closing: Option<(Date, BalanceDraft)>,
+    /// The closing minus the opening balance, if both are stated.
+    pub(super) change_minor: Option<i64>,
 }
 
 impl StatementAccounts {
@@ -57,8 +68,7 @@ impl StatementAccounts {
         &mut self,
         identity: AccountIdentity,
         currency: Currency,
-        rows: Vec<TransactionDraft>,
-        closing: Option<(Date, BalanceDraft)>,
+        statement: StatementContent,
     ) -> Result<(), String> {
         let indexes = self.indexes.get(&identity.number).map_or(&[][..], Vec::as_slice);
         let index = match indexes.iter().find(|(it, _)| *it == currency) {
@@ -74,14 +84,21 @@ impl StatementAccounts {
                 let indexes = self.indexes.entry(identity.number.clone()).or_default();
                 indexes.push((currency, self.accounts.len()));
                 let bank = identity.bank.clone();
-                let account = FileAccount { bank, draft: draft(identity, external_id, currency) };
-                self.accounts.push(CollectedAccount { account, closings: Vec::new() });
+                let account = FileAccount::new(bank, draft(identity, external_id, currency));
+                let change_minor = Some(0);
+                self.accounts.push(CollectedAccount {
+                    account,
+                    closings: Vec::new(),
+                    change_minor,
+                });
                 self.accounts.len() - 1
             }
         };
         if let Some(collected) = self.accounts.get_mut(index) {
-            collected.account.draft.transactions.extend(rows);
-            collected.closings.extend(closing);
+            collected.account.draft.transactions.extend(statement.rows);
+            collected.closings.extend(statement.closing);
+            let both = collected.change_minor.zip(statement.change_minor);
+            collected.change_minor = both.and_then(|(sum, it)| sum.checked_add(it));
         }
         Ok(())
     }
@@ -95,7 +112,11 @@ impl CollectedAccount {
     /// The latest closing balance becomes the current one, those of earlier days past balances.
     fn finish(self) -> FileAccount {
         let mut account = self.account;
+        let count = account.draft.transactions.len();
         deduplicate_ids(&mut account.draft.transactions);
+        // A statement that is in the file twice counts once.
+        let is_whole = account.draft.transactions.len() == count;
+        account.stated_change_minor = self.change_minor.filter(|_| is_whole);
         let mut closings = self.closings;
         // The sort is stable: of two balances on one day, the later in the file counts.
         closings.sort_by_key(|(day, balance)| (*day, balance.as_of));
@@ -125,7 +146,7 @@ fn draft(identity: AccountIdentity, external_id: String, currency: Currency) -> 
     }
 }
 
-/// The rejection if a statement's entries do not add up to its closing balance.
+/// The warning if a statement's entries do not add up to its closing balance.
 pub(super) fn unbalanced(
     opening: i64,
     entries: i128,
@@ -140,11 +161,32 @@ pub(super) fn unbalanced(
     (difference != 0).then(|| {
         format!(
             "the statement does not add up: it opens with {}, its entries come to {}, and it \
-             closes with {}, which differs by {}; its entries were kept, but some may be missing",
+             closes with {}, which differs by {}; entries may be missing or wrong",
             shown(opening.into()),
             shown(entries),
             shown(closing.into()),
             shown(difference)
+        )
+    })
+}
+
+/// The warning if entries differ from the count and sum that a statement states for them.
+pub(super) fn counts_differ(
+    name: &str,
+    (count, sum): (usize, i128),
+    (stated_count, stated_minor): (usize, i64),
+    currency: Currency,
+) -> Option<String> {
+    let is_same = count == stated_count && sum == i128::from(stated_minor);
+    (!is_same).then(|| {
+        let sum = i64::try_from(sum).map_or_else(
+            |_| "more than can be counted".to_owned(),
+            |minor| Money::new(minor, currency).to_string(),
+        );
+        format!(
+            "the statement states {stated_count} {name} of {} in all, but has {count} of {sum}; entries may be missing \
+             or wrong",
+            Money::new(stated_minor, currency)
         )
     })
 }

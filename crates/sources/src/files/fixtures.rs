@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use base::draft::{AccountDraft, HoldingDraft, TransactionDraft};
 use base::{Currency, Date, Money};
 
-use super::{FileContents, FileError, FileQuestion, Limits, ParseOptions};
+use super::{FileContents, FileError, FileQuestion, Limits, Note, ParseOptions};
 
 pub(super) fn options() -> ParseOptions {
     ParseOptions {
@@ -132,9 +132,9 @@ fn show_reading(out: &mut String, reading: &FileContents) {
     if reading.rejected.count > reading.rejected.rows.len() {
         writeln!(out, "rejected in all: {}", reading.rejected.count).unwrap();
     }
-    for note in &reading.notes.all {
-        let line = note.line.map_or_else(String::new, |it| format!(" {it}"));
-        writeln!(out, "note{line}: {}", note.text).unwrap();
+    for Note { kind, line, text } in &reading.notes.all {
+        let line = line.map_or_else(String::new, |it| format!(" {it}"));
+        writeln!(out, "{}{line}: {text}", kind.as_str()).unwrap();
     }
     for doubt in &reading.questions {
         match doubt {
@@ -144,9 +144,6 @@ fn show_reading(out: &mut String, reading: &FileContents) {
             }
             FileQuestion::CardBalance { account } => {
                 writeln!(out, "doubt: card balance of {account}")
-            }
-            FileQuestion::AccountKind { account, read_as } => {
-                writeln!(out, "doubt: kind of {account} {}", read_as.as_str())
             }
         }
         .unwrap();

@@ -10,6 +10,7 @@ mod evenkeel;
 mod fixtures;
 mod limits;
 mod mt940;
+mod notes;
 mod ofx;
 mod plain_amount;
 mod qif;
@@ -21,12 +22,13 @@ mod text;
 
 use std::collections::BTreeSet;
 
-use base::draft::{AccountDraft, AccountKind};
+use base::draft::AccountDraft;
 use base::words;
 use base::{Currency, Date};
 
 pub use limits::Limits;
 use limits::{MIB, REASON_CHARS_MAX, counted, head};
+pub use notes::{Note, NoteKind, Notes};
 
 /// Larger than any real statement, and small enough to be held in memory.
 pub const BYTES_MAX: usize = 64 * 1_024 * 1_024;
@@ -181,6 +183,16 @@ pub struct FileAccount {
     /// The bank as the format identifies it: a routing number, a BIC, a broker's domain.
     pub bank: Option<String>,
     pub draft: AccountDraft,
+    /// By how much the balance changes from the opening to the closing balances of the account's statements; none if one
+    /// of them does not state both. Booked rows add up to it, unless rows are rejected or a note says otherwise.
+    pub stated_change_minor: Option<i64>,
+}
+
+impl FileAccount {
+    /// An account whose file states no opening and closing balance.
+    pub(crate) fn new(bank: Option<String>, draft: AccountDraft) -> FileAccount {
+        FileAccount { bank, draft, stated_change_minor: None }
+    }
 }
 
 /// An ambiguity in a file. The file was read with the likelier answer; nothing may be written until the user confirms
@@ -193,24 +205,6 @@ pub enum FileQuestion {
     ChargeSign { read_as: ChargeSign },
     /// A card's balance is positive, which may be a debt or a credit. It was read as a debt.
     CardBalance { account: usize },
-    /// Nothing in the file tells the kind of this account.
-    AccountKind { account: usize, read_as: AccountKind },
-}
-
-impl FileAccount {
-    /// Changes the kind. Debts are written as positive balances, so their sign changes with it.
-    pub fn set_kind(&mut self, kind: AccountKind, subtype: Option<&str>) {
-        let draft = &mut self.draft;
-        if kind.is_debt() != draft.kind.is_debt() {
-            if let Some(balance) = &mut draft.balance {
-                balance.current_minor = balance.current_minor.saturating_neg();
-            }
-            for past in &mut draft.past_balances {
-                past.current_minor = past.current_minor.saturating_neg();
-            }
-        }
-        (draft.kind, draft.subtype) = (kind, subtype.map(str::to_owned));
-    }
 }
 
 /// Rejected rows with their reasons.
@@ -237,34 +231,6 @@ impl Rejections {
             let mut reason = reason.into();
             reason.truncate(head(&reason, REASON_CHARS_MAX).len());
             self.rows.push(RejectedRow { line, reason });
-        }
-    }
-}
-
-/// Remarks about rows that were kept and about the file: rounded amounts, balances that do not add up, a missing end.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Notes {
-    /// The first of them, in the order in which they were found.
-    pub all: Vec<Note>,
-    /// The total number.
-    pub count: usize,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
-    /// The line, counted from 1; none if the note is about the whole file.
-    pub line: Option<usize>,
-    /// A sentence for the user.
-    pub text: String,
-}
-
-impl Notes {
-    pub(crate) fn add(&mut self, line: Option<usize>, text: impl Into<String>) {
-        self.count += 1;
-        if self.all.len() < REJECTED_MAX {
-            let mut text = text.into();
-            text.truncate(head(&text, REASON_CHARS_MAX).len());
-            self.all.push(Note { line, text });
         }
     }
 }

@@ -28,7 +28,7 @@ fn accounts_without_a_number_stay_without_one() {
 
 #[test]
 fn a_file_is_read_in_the_given_format() {
-    let text = "D1/31/2024\nT1\n^\n";
+    let text = "1/31/2024 1\n";
     assert_eq!(read(text.as_bytes(), &fixtures::options()).unwrap_err(), FileError::Unknown);
     for format in Format::ALL {
         match read_as(*format, text.as_bytes(), &fixtures::options()) {

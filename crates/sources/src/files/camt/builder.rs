@@ -4,14 +4,17 @@ use base::draft::{BalanceDraft, TransactionDraft};
 use base::{Currency, Date};
 
 use super::broken;
-use super::row::{Row, signed};
+use super::row::{Row, signed, unsigned};
 use super::statement::Statement;
-use crate::files::accounts::{AccountIdentity, StatementAccounts, cut, unbalanced};
-use crate::files::{FileContents, FileError, Format, Notes, ParseOptions, Rejections};
+use crate::files::accounts::{
+    AccountIdentity, StatementAccounts, StatementContent, counts_differ, cut, unbalanced,
+};
+use crate::files::{FileContents, FileError, Format, NoteKind, Notes, ParseOptions, Rejections};
 
 pub(super) struct AccountsBuilder<'a> {
     options: &'a ParseOptions,
     pub(super) rejected: Rejections,
+    pub(super) notes: Notes,
     accounts: StatementAccounts,
     statements: usize,
     /// The transactions of the current statement.
@@ -20,9 +23,14 @@ pub(super) struct AccountsBuilder<'a> {
 
 impl<'a> AccountsBuilder<'a> {
     pub(super) fn new(options: &'a ParseOptions) -> AccountsBuilder<'a> {
-        let (rejected, accounts) =
-            (Rejections::default(), StatementAccounts::new(options.limits.rows));
-        AccountsBuilder { options, rejected, accounts, statements: 0, rows: Vec::new() }
+        AccountsBuilder {
+            options,
+            rejected: Rejections::default(),
+            notes: Notes::default(),
+            accounts: StatementAccounts::new(options.limits.rows),
+            statements: 0,
+            rows: Vec::new(),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -41,7 +49,7 @@ impl<'a> AccountsBuilder<'a> {
             if statement.currency.is_none() {
                 statement.currency = Some(currency.code().to_owned());
             }
-            Row::read(&entry, currency)
+            Row::read(&entry, currency, statement.day())
         });
         let read = read.and_then(|row| {
             let drafts = row.drafts(&entry);
@@ -49,6 +57,15 @@ impl<'a> AccountsBuilder<'a> {
         });
         match read {
             Ok((row, drafts)) => {
+                let totals = match row.credit {
+                    true => &mut statement.sums.credits,
+                    false => &mut statement.sums.debits,
+                };
+                totals.0 += 1;
+                totals.1 += i128::from(row.amount.minor().abs());
+                if let Some(text) = row.note {
+                    self.notes.add(Some(entry.line), text);
+                }
                 if !row.pending {
                     statement.sums.booked += i128::from(row.amount.minor());
                 }
@@ -61,19 +78,13 @@ impl<'a> AccountsBuilder<'a> {
         }
     }
 
-    /// The currency of the account, if the stated currency agrees with it.
+    /// The currency of the account.
     fn currency(&self, statement: &Statement, stated: Option<&str>) -> Result<Currency, String> {
         let own = statement.currency.as_deref();
         let balance = statement.balances.iter().find_map(|it| it.currency.as_deref());
         let Some(code) = own.or(balance).or(stated) else { return Ok(self.options.currency) };
         let unknown = |_| format!("the currency is \"{}\", which is none of ISO 4217", cut(code));
-        let currency = Currency::parse(code).map_err(unknown)?;
-        match stated {
-            Some(stated) if stated != code => {
-                Err(format!("the amount is in {}, but the account is in {currency}", cut(stated)))
-            }
-            _ => Ok(currency),
-        }
+        Currency::parse(code).map_err(unknown)
     }
 
     pub(super) fn close(&mut self, statement: Statement) {
@@ -85,7 +96,12 @@ impl<'a> AccountsBuilder<'a> {
             Err(_) if statement.sums.entries > 0 => return,
             Err(reason) => return self.rejected.add(statement.line, reason),
         };
-        self.check(&statement, currency);
+        let change_minor = self.check(&statement, currency);
+        self.check_summary(&statement, currency);
+        if statement.is_continued {
+            let text = "the bank says that this is not the last page of the statement; import its other pages too";
+            self.notes.warn(NoteKind::CutOff, statement.line, text);
+        }
         let closing = closing(&statement, currency);
         let number = statement.iban.or(statement.other_id).unwrap_or_default();
         let number: String = number.split_whitespace().collect();
@@ -98,14 +114,15 @@ impl<'a> AccountsBuilder<'a> {
             bank: statement.bic,
             institution: statement.institution,
         };
-        if let Err(reason) = self.accounts.add(identity, currency, rows, closing) {
+        let content = StatementContent { rows, closing, change_minor };
+        if let Err(reason) = self.accounts.add(identity, currency, content) {
             self.rejected.add(statement.line, reason);
         }
     }
 
     /// Rejects unreadable balances, and checks that the opening balance plus booked entries equals the closing
-    /// balance.
-    fn check(&mut self, statement: &Statement, currency: Currency) {
+    /// balance. Returns the difference of the balances.
+    fn check(&mut self, statement: &Statement, currency: Currency) -> Option<i64> {
         let find = |codes: [&str; 2]| {
             let coded = |code: &str| statement.balances.iter().find(|it| it.code == code);
             coded(codes[0]).or_else(|| coded(codes[1])).and_then(|it| signed(it, currency).ok())
@@ -118,11 +135,35 @@ impl<'a> AccountsBuilder<'a> {
                 self.rejected.add(statement.line, reason);
             }
         }
-        let (Some(opening), Some(closing)) = (opening, closing) else { return };
+        let (opening, closing) = (opening?, closing?);
         if !statement.sums.is_partial
-            && let Some(reason) = unbalanced(opening, statement.sums.booked, closing, currency)
+            && let Some(text) = unbalanced(opening, statement.sums.booked, closing, currency)
         {
-            self.rejected.add(statement.line, reason);
+            self.notes.warn(NoteKind::Unbalanced, statement.line, text);
+        }
+        closing.checked_sub(opening)
+    }
+
+    /// Compares the entries with the numbers and sums that the bank states for them.
+    fn check_summary(&mut self, statement: &Statement, currency: Currency) {
+        let (summary, sums) = (&statement.summary, &statement.sums);
+        let all = (sums.credits.0 + sums.debits.0, sums.credits.1 + sums.debits.1);
+        // Entries that are rejected, or only announced, are in the totals but not among the rows.
+        let is_complete = all.0 == sums.entries && !sums.is_partial;
+        for (stated, name, found) in [
+            (&summary.all, "entries", if is_complete { all } else { (sums.entries, all.1) }),
+            (&summary.credits, "credits", sums.credits),
+            (&summary.debits, "debits", sums.debits),
+        ] {
+            let Some(count) = stated.count.filter(|_| is_complete || name == "entries") else {
+                continue;
+            };
+            let sum = stated.sum.as_deref().and_then(|it| unsigned(it, currency).ok());
+            let sum = sum.map(|it| it.minor()).filter(|_| is_complete);
+            let sum = sum.or(i64::try_from(found.1).ok()).unwrap_or_default();
+            if let Some(text) = counts_differ(name, found, (count, sum), currency) {
+                self.notes.warn(NoteKind::Unbalanced, statement.line, text);
+            }
         }
     }
 
@@ -132,14 +173,11 @@ impl<'a> AccountsBuilder<'a> {
         }
         let mut rejected = self.rejected;
         rejected.rows.sort_by_key(|it| it.line);
+        let mut notes = self.notes;
+        notes.sort();
         let accounts = self.accounts.finish();
-        Ok(FileContents {
-            format: Format::Camt053,
-            accounts,
-            rejected,
-            notes: Notes::default(),
-            questions: Vec::new(),
-        })
+        let format = Format::Camt053;
+        Ok(FileContents { format, accounts, rejected, questions: Vec::new(), notes })
     }
 }
 

@@ -50,9 +50,26 @@ pub(super) struct Entry {
     pub(super) servicer_reference: Option<String>,
     pub(super) reference: Option<String>,
     pub(super) information: Option<String>,
+    /// The same amount in other currencies, and the rate between two of them.
+    pub(super) values: Vec<Value>,
+    pub(super) exchange: Exchange,
     pub(super) details: Vec<Detail>,
     /// The number of details in the file, even if not all are kept.
     pub(super) details_count: usize,
+}
+
+/// An amount as written, with its currency.
+pub(super) struct Value {
+    pub(super) amount: String,
+    pub(super) currency: String,
+}
+
+/// A rate as written: one unit of `unit` is worth `rate` of the other currency.
+#[derive(Default)]
+pub(super) struct Exchange {
+    pub(super) source: Option<String>,
+    pub(super) unit: Option<String>,
+    pub(super) rate: Option<String>,
 }
 
 #[derive(Default)]
@@ -100,6 +117,23 @@ impl Entry {
             ["AcctSvcrRef"] => self.servicer_reference = non_placeholder(text),
             ["NtryRef"] => self.reference = non_placeholder(text),
             ["AddtlNtryInf"] => self.information = Some(text.to_owned()),
+            ["AmtDtls", rest @ ..] => self.amount_details(rest, text, currency),
+            _ => {}
+        }
+    }
+
+    /// Handles the amount details of the entry, or of its only detail.
+    pub(super) fn amount_details(&mut self, path: &[&str], text: &str, currency: Option<&str>) {
+        let kept = || Some(text.to_owned());
+        match path {
+            // A batch may have thousands of details, whose values do not concern the entry.
+            [_, "Amt"] if self.values.len() < 10 => {
+                let (amount, currency) = (text.to_owned(), currency.unwrap_or_default().to_owned());
+                self.values.push(Value { amount, currency });
+            }
+            [_, "CcyXchg", "SrcCcy"] => self.exchange.source = kept(),
+            [_, "CcyXchg", "UnitCcy"] => self.exchange.unit = kept(),
+            [_, "CcyXchg", "XchgRate"] => self.exchange.rate = kept(),
             _ => {}
         }
     }

@@ -1,11 +1,13 @@
 //! Interprets one CAMT entry: its sign, date and id, and the transactions it stands for.
 
 use base::draft::TransactionDraft;
-use base::{Currency, Date, Money, MoneyError};
+use base::{Currency, Date, Money, divide_half_even};
 
 use super::entry::{Detail, Entry};
 use super::statement::Balance;
 use crate::files::accounts::cut;
+use crate::files::plain_amount::{Comma, ParsedAmount, amount, plain, rounding_note};
+use crate::json_decimal::parse_json_decimal;
 use crate::plausibility::is_implausible_amount;
 
 pub(super) fn signed(balance: &Balance, currency: Currency) -> Result<i64, String> {
@@ -13,30 +15,59 @@ pub(super) fn signed(balance: &Balance, currency: Currency) -> Result<i64, Strin
         return Err(format!("the amount is in {}, but the account is in {currency}", cut(other)));
     }
     let amount = unsigned(&balance.amount, currency)?.minor();
-    match balance.credit {
-        Some(false) => Ok(-amount),
-        Some(true) => Ok(amount),
-        None => Err("neither CRDT nor DBIT tells its sign".to_owned()),
-    }
+    // Some banks leave out the indicator, which must be there: a credit is likelier, and the check of the sum shows it.
+    Ok(if balance.credit == Some(false) { -amount } else { amount })
 }
 
 /// Amounts have no sign in CAMT: CRDT and DBIT give the direction.
-fn unsigned(text: &str, currency: Currency) -> Result<Money, String> {
+pub(super) fn unsigned(text: &str, currency: Currency) -> Result<ParsedAmount, String> {
     if text.is_empty() {
         return Err("the amount is missing".to_owned());
     }
-    let money = Money::parse(text.strip_prefix('+').unwrap_or(text), currency);
-    match money {
-        Ok(money) if is_implausible_amount(money.minor()) => Err(too_large(text)),
-        Ok(money) if money.minor() >= 0 => Ok(money),
-        Ok(_) => Err(format!("the amount is \"{}\", but it must have no sign", cut(text))),
-        Err(MoneyError::OutOfRange) => Err(too_large(text)),
-        Err(error) => Err(format!("the amount is \"{}\", but it {error}", cut(text))),
+    let parsed = amount(text, Comma::Improper, currency)?;
+    match text.starts_with('-') && parsed.minor() != 0 {
+        true => Err(format!("the amount is \"{}\", but it must have no sign", cut(text))),
+        false => Ok(parsed),
     }
 }
 
-fn too_large(text: &str) -> String {
-    format!("the amount is {}, which is too large", cut(text))
+/// The amount of an entry in the currency of the account, and a note if it was rounded or converted.
+fn entry_amount(entry: &Entry, currency: Currency) -> Result<(Money, Option<String>), String> {
+    let code = currency.code();
+    let Some(other) = entry.currency.as_deref().filter(|it| *it != code) else {
+        let parsed = unsigned(&entry.amount, currency)?;
+        let note = parsed.is_rounded.then(|| rounding_note(&entry.amount, parsed.money));
+        return Ok((parsed.money, note));
+    };
+    let stated = entry.values.iter().find(|it| it.currency == code);
+    let stated = stated.and_then(|it| unsigned(&it.amount, currency).ok()).map(|it| it.money);
+    let money = stated.or_else(|| converted(entry, other, currency)).ok_or_else(|| {
+        format!("the amount is in {}, but the account is in {currency}", cut(other))
+    })?;
+    let amount = cut(&entry.amount);
+    Ok((money, Some(format!("{amount} {} was booked as {money}, as the file says", cut(other)))))
+}
+
+/// The amount of an entry in another currency, at the rate beside it.
+fn converted(entry: &Entry, other: &str, currency: Currency) -> Option<Money> {
+    let exchange = &entry.exchange;
+    let rate = parse_json_decimal(&plain(exchange.rate.as_deref()?, Comma::Decimal)?)?;
+    let rate = i128::from(Some(rate.billionths()).filter(|it| *it > 0)?);
+    let other_currency = Currency::parse(other).ok()?;
+    let foreign = i128::from(unsigned(&entry.amount, other_currency).ok()?.minor());
+    let scale = |of: Currency| 10_i128.pow(of.decimals());
+    let unit = exchange.unit.as_deref().or(exchange.source.as_deref())?;
+    let minor = if unit == other {
+        let product = foreign.checked_mul(rate)?.checked_mul(scale(currency))?;
+        divide_half_even(product, 1_000_000_000 * scale(other_currency))
+    } else if unit == currency.code() {
+        let product = foreign.checked_mul(1_000_000_000)?.checked_mul(scale(currency))?;
+        divide_half_even(product, rate.checked_mul(scale(other_currency))?)
+    } else {
+        return None;
+    };
+    let minor = i64::try_from(minor).ok().filter(|it| !is_implausible_amount(*it))?;
+    Some(Money::new(minor, currency))
 }
 
 /// An interpreted entry.
@@ -44,13 +75,20 @@ pub(super) struct Row {
     pub(super) pending: bool,
     on: Date,
     pub(super) amount: Money,
-    credit: bool,
+    pub(super) credit: bool,
     id: Option<String>,
+    /// What was changed on the way.
+    pub(super) note: Option<String>,
 }
 
 impl Row {
-    pub(super) fn read(entry: &Entry, currency: Currency) -> Result<Row, String> {
-        let unsigned = unsigned(&entry.amount, currency)?;
+    /// Interprets an entry; `statement_day` is the day of entries without a date.
+    pub(super) fn read(
+        entry: &Entry,
+        currency: Currency,
+        statement_day: Option<Date>,
+    ) -> Result<Row, String> {
+        let (unsigned, mut note) = entry_amount(entry, currency)?;
         let credit = match (&entry.odd_indicator, entry.credit) {
             (Some(odd), _) => {
                 return Err(format!("\"{}\" stands where CRDT or DBIT should", cut(odd)));
@@ -63,7 +101,13 @@ impl Row {
             (None, Some(odd)) => {
                 return Err(format!("the date is \"{}\", but must be like 2026-03-31", cut(odd)));
             }
-            (None, None) => return Err("the booking date is missing".to_owned()),
+            (None, None) => {
+                let day = statement_day.ok_or("the booking date is missing")?;
+                let text =
+                    format!("the entry has no date; {day}, the day of the statement, was used");
+                note.get_or_insert(text);
+                day
+            }
         };
         let pending = match entry.status.as_str() {
             "" | "BOOK" => false,
@@ -76,7 +120,7 @@ impl Row {
         let counted = |it: &String| format!("{it}:{on}:{minor}");
         // Most banks number this reference from 1 in each statement, so it is not unique.
         let id = entry.servicer_reference.clone().or_else(|| entry.reference.as_ref().map(counted));
-        Ok(Row { pending, on, amount: Money::new(minor, currency), credit, id })
+        Ok(Row { pending, on, amount: Money::new(minor, currency), credit, id, note })
     }
 
     /// One transaction, or one for each payment of a batch if their amounts add up to that of the entry.

@@ -1,5 +1,7 @@
 //! The CAMT statement being read: its account, its balances, and the current entry.
 
+use base::Date;
+
 use super::entry::{Detail, Entry, WrittenDate};
 
 /// Batches with more details are imported as one entry: a hostile file could contain millions of empty ones.
@@ -15,6 +17,12 @@ pub(super) struct Statement {
     pub(super) bic: Option<String>,
     pub(super) institution: Option<String>,
     pub(super) balances: Vec<Balance>,
+    /// The last day of the period, and the day on which the bank wrote the statement.
+    period_end: WrittenDate,
+    created: WrittenDate,
+    /// Whether the bank says that further pages follow.
+    pub(super) is_continued: bool,
+    pub(super) summary: Summary,
     pub(super) entry: Entry,
     pub(super) sums: Sums,
 }
@@ -23,9 +31,26 @@ pub(super) struct Statement {
 #[derive(Default)]
 pub(super) struct Sums {
     pub(super) booked: i128,
+    /// The number and sum of credits, and of debits, pending ones included.
+    pub(super) credits: (usize, i128),
+    pub(super) debits: (usize, i128),
     /// Whether an entry was rejected, so that the total cannot be checked.
     pub(super) is_partial: bool,
     pub(super) entries: usize,
+}
+
+/// The totals that the bank states for all entries, for credits, and for debits.
+#[derive(Default)]
+pub(super) struct Summary {
+    pub(super) all: StatedTotal,
+    pub(super) credits: StatedTotal,
+    pub(super) debits: StatedTotal,
+}
+
+#[derive(Default)]
+pub(super) struct StatedTotal {
+    pub(super) count: Option<usize>,
+    pub(super) sum: Option<String>,
 }
 
 #[derive(Default)]
@@ -44,6 +69,14 @@ impl Statement {
 
     pub(super) fn open_entry(&mut self, line: usize) {
         self.entry = Entry { line, ..Entry::default() };
+    }
+
+    /// The day of entries without one: that of the closing balance, or the end of the period, or the day on which the
+    /// statement was written.
+    pub(super) fn day(&self) -> Option<Date> {
+        let closing = self.balances.iter().find(|it| it.code == "CLBD");
+        let closing = closing.or(self.balances.last()).and_then(|it| it.when.day);
+        closing.or(self.period_end.day).or(self.created.day)
     }
 
     /// Handles an opening tag; the path starts below the statement.
@@ -74,17 +107,40 @@ impl Statement {
             ["Acct", "Nm"] => self.name = kept(),
             ["Acct", "Svcr", "FinInstnId", "BIC" | "BICFI"] => self.bic = kept(),
             ["Acct", "Svcr", "FinInstnId", "Nm"] => self.institution = kept(),
+            ["CreDtTm"] => self.created = WrittenDate::read(text),
+            ["FrToDt", "ToDtTm" | "ToDt"] => self.period_end = WrittenDate::read(text),
+            ["StmtPgntn" | "RptPgntn", "LastPgInd"] => {
+                self.is_continued = matches!(text, "false" | "0");
+            }
+            ["TxsSummry", "TtlNtries", rest] => self.summary.all.leaf(rest, text),
+            ["TxsSummry", "TtlCdtNtries", rest] => self.summary.credits.leaf(rest, text),
+            ["TxsSummry", "TtlDbtNtries", rest] => self.summary.debits.leaf(rest, text),
             ["Bal", rest @ ..] => {
                 if let Some(balance) = self.balances.last_mut() {
                     balance.leaf(rest, text, currency);
                 }
             }
             ["Ntry", "NtryDtls", "TxDtls", rest @ ..] => {
+                if let ["AmtDtls", rest @ ..] = rest
+                    && self.entry.details_count == 1
+                {
+                    self.entry.amount_details(rest, text, currency);
+                }
                 if let Some(detail) = self.entry.details.last_mut() {
                     detail.leaf(rest, text, currency);
                 }
             }
             ["Ntry", rest @ ..] => self.entry.leaf(rest, text, currency),
+            _ => {}
+        }
+    }
+}
+
+impl StatedTotal {
+    fn leaf(&mut self, name: &str, text: &str) {
+        match name {
+            "NbOfNtries" => self.count = text.parse().ok(),
+            "Sum" => self.sum = Some(text.to_owned()),
             _ => {}
         }
     }

@@ -8,14 +8,14 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use super::broken;
 use super::builder::AccountsBuilder;
 use super::statement::Statement;
-use crate::files::{FileContents, FileError, ParseOptions};
+use crate::files::{FileContents, FileError, NoteKind, ParseOptions};
 
 const REASON_CHARS: usize = 200;
 /// Real statements are about fifteen tags deep.
 const DEEPEST: usize = 64;
 
 /// All tags that are used; others are nameless on the stack.
-const NAMES: [&str; 62] = [
+const NAMES: [&str; 81] = [
     "AccptncDtTm",
     "Acct",
     "AcctSvcrRef",
@@ -37,6 +37,9 @@ const NAMES: [&str; 62] = [
     "CdOrPrtry",
     "Cdtr",
     "CdtrRefInf",
+    "CcyXchg",
+    "CntrValAmt",
+    "CreDtTm",
     "CdtDbtInd",
     "ChqNb",
     "Dbtr",
@@ -44,9 +47,12 @@ const NAMES: [&str; 62] = [
     "DtTm",
     "EndToEndId",
     "FinInstnId",
+    "FrToDt",
     "IBAN",
     "Id",
     "InstdAmt",
+    "LastPgInd",
+    "NbOfNtries",
     "Nm",
     "Ntfctn",
     "Ntry",
@@ -59,6 +65,9 @@ const NAMES: [&str; 62] = [
     "Ref",
     "Refs",
     "RltdDts",
+    "RptPgntn",
+    "SrcCcy",
+    "StmtPgntn",
     "RltdPties",
     "RmtInf",
     "Rpt",
@@ -67,17 +76,27 @@ const NAMES: [&str; 62] = [
     "Strd",
     "Sts",
     "SubTp",
+    "Sum",
     "Svcr",
+    "ToDt",
+    "ToDtTm",
     "Tp",
+    "TrgtCcy",
+    "TtlCdtNtries",
+    "TtlDbtNtries",
+    "TtlNtries",
     "TxAmt",
     "TxDtTm",
     "TxDtls",
     "TxId",
+    "TxsSummry",
     "UETR",
     "UltmtCdtr",
+    "UnitCcy",
     "UltmtDbtr",
     "Ustrd",
     "ValDt",
+    "XchgRate",
 ];
 
 pub(super) fn read(text: &str, options: &ParseOptions) -> Result<FileContents, FileError> {
@@ -94,8 +113,8 @@ pub(super) fn read(text: &str, options: &ParseOptions) -> Result<FileContents, F
             if walk.builder.is_empty() {
                 return Err(broken(format!("the XML breaks off in line {line}: {reason}")));
             }
-            let reason = format!("the XML breaks off here ({reason}); what came before is kept");
-            walk.builder.rejected.add(line, reason);
+            let text = format!("the XML breaks off here ({reason}), so rows may be missing");
+            walk.builder.notes.warn(NoteKind::CutOff, line, text);
         }
     }
     walk.builder.finish()

@@ -84,7 +84,7 @@ impl ExportReader {
     fn accounts(&mut self, json: impl Read) -> Result<(), FileError> {
         let most = self.limits.rows;
         each_row(ACCOUNTS, json, most, |index, record: AccountRecord| match record.draft() {
-            Ok(draft) => self.keep(record.id, FileAccount { bank: None, draft }).map(drop),
+            Ok(draft) => self.keep(record.id, FileAccount::new(None, draft)).map(drop),
             Err(reason) => {
                 self.reject("account", index, &reason);
                 Ok(())

@@ -118,7 +118,7 @@ impl TransactionRecord {
     pub(super) fn account(&self) -> FileAccount {
         let currency = currency(&self.currency).unwrap_or(Currency::USD);
         let (id, name) = (&self.account_id, &self.account_name);
-        FileAccount { bank: None, draft: AccountDraft::new(id, name, AccountKind::Other, currency) }
+        FileAccount::new(None, AccountDraft::new(id, name, AccountKind::Other, currency))
     }
 }
 

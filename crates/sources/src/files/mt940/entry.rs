@@ -1,10 +1,10 @@
 //! MT940 balances (`:60F:` and others) and entries (`:61:`), parsed as SWIFT specifies.
 
-use base::{Currency, Date, Money, MoneyError, Timestamp, days_from_date};
+use base::{Currency, Date, Timestamp, days_from_date};
 use jiff::tz::TimeZone;
 
 use crate::files::accounts::cut;
-use crate::plausibility::is_implausible_amount;
+use crate::files::plain_amount::{Comma, ParsedAmount, amount, quote, rounding_note};
 
 /// Two-digit years lie at most this far in the future.
 const AHEAD_YEARS: i16 = 20;
@@ -16,8 +16,12 @@ pub(super) struct Balance {
 }
 
 impl Balance {
-    /// Parses a balance such as `C260301EUR1000,00`.
-    pub(super) fn read(text: &str, today: Date) -> Result<Balance, String> {
+    /// Parses a balance such as `C260301EUR1000,00`. Some banks leave out the currency; it is that of the account then.
+    pub(super) fn read(
+        text: &str,
+        account: Option<Currency>,
+        today: Date,
+    ) -> Result<Balance, String> {
         let text = text.trim();
         let wrong =
             || format!("the balance is \"{}\", but must be like C260331EUR1234,56", cut(text));
@@ -27,9 +31,15 @@ impl Balance {
             _ => return Err(wrong()),
         };
         let (day, rest) = rest.split_at_checked(6).ok_or_else(wrong)?;
-        let (code, amount) = rest.split_at_checked(3).ok_or_else(wrong)?;
-        let on = date(day, today).ok_or_else(wrong)?;
-        let currency = Currency::parse(code).map_err(|_| wrong())?;
+        let on = date(day, today).ok_or_else(wrong)?.on;
+        let has_code = !rest.starts_with(|it: char| it.is_ascii_digit());
+        let (currency, amount) = match account {
+            Some(currency) if !has_code => (currency, rest),
+            _ => {
+                let (code, amount) = rest.split_at_checked(3).ok_or_else(wrong)?;
+                (Currency::parse(code).map_err(|_| wrong())?, amount)
+            }
+        };
         let minor = money(amount, currency)?.minor();
         Ok(Balance { on, currency, minor: if is_credit { minor } else { -minor } })
     }
@@ -40,6 +50,12 @@ impl Balance {
     }
 }
 
+/// Whether the text begins with a sign and a date, as a balance does.
+pub(super) fn begins_like_balance(text: &str) -> bool {
+    let date = text.trim().strip_prefix(['C', 'D']).and_then(|it| it.get(..6));
+    date.is_some_and(is_number)
+}
+
 pub(super) struct Entry {
     pub(super) on: Date,
     /// Announced, but not booked.
@@ -48,6 +64,8 @@ pub(super) struct Entry {
     /// The transaction type, such as `NTRF`.
     pub(super) kind: String,
     pub(super) reference: Option<String>,
+    /// What was changed on the way.
+    pub(super) note: Option<String>,
 }
 
 impl Entry {
@@ -59,10 +77,10 @@ impl Entry {
         let no_day = || wrong("it must begin with a date like 260331");
         let (value, rest) = text.split_at_checked(6).ok_or_else(no_day)?;
         let value = date(value, today).ok_or_else(no_day)?;
-        let (on, rest) = match rest.split_at_checked(4) {
+        let (day, rest) = match rest.split_at_checked(4) {
             Some((day, rest)) if is_number(day) => {
-                let on = entry_date(day, value);
-                (on.ok_or_else(|| wrong("its second date must be like 0331"))?, rest)
+                let day = entry_date(day, value.on);
+                (day.ok_or_else(|| wrong("its second date must be like 0331"))?, rest)
             }
             _ => (value, rest),
         };
@@ -70,20 +88,41 @@ impl Entry {
             sign(rest).ok_or_else(|| wrong("the dates must be followed by C or D"))?;
         // A letter here is the third of the currency code.
         let rest = rest.strip_prefix(|it: char| it.is_ascii_alphabetic()).unwrap_or(rest);
-        let end = rest.find(|it: char| !it.is_ascii_digit() && it != ',' && it != '.');
-        let (amount, rest) = rest.split_at(end.unwrap_or(rest.len()));
-        let minor = money(amount, currency)?.minor();
+        let (written, rest) = rest.split_at(amount_length(rest));
+        let amount = money(written, currency)?;
+        if rest.starts_with(|it: char| !it.is_alphanumeric() && !it.is_whitespace()) {
+            return Err(wrong("the amount must be followed by a type such as NTRF"));
+        }
+        let minor = amount.minor();
         let (kind, references) = rest.split_at_checked(4).unwrap_or((rest, ""));
         let reference = references.split("//").next().unwrap_or_default().trim();
         let has_none = reference.is_empty() || reference == "NONREF";
+        let rounded = amount.is_rounded.then(|| rounding_note(written, amount.money));
+        let moved = day
+            .is_moved
+            .then(|| format!("the date of \"{}\" does not exist; {} was used", cut(text), day.on));
         Ok(Entry {
-            on,
+            on: day.on,
             is_expected: sign.is_expected,
             minor: if sign.is_credit { minor } else { -minor },
             kind: kind.trim().to_owned(),
             reference: (!has_none).then(|| reference.to_owned()),
+            note: rounded.or(moved),
         })
     }
+}
+
+/// The length of the amount that a text begins with. A space or an apostrophe between two digits belongs to it.
+fn amount_length(text: &str) -> usize {
+    let mut rest = text.char_indices().peekable();
+    while let Some((at, it)) = rest.next() {
+        let mut is_digit_next = || rest.peek().is_some_and(|(_, next)| next.is_ascii_digit());
+        let is_gap = matches!(it, ' ' | '\u{A0}' | '\'');
+        if !it.is_ascii_digit() && !matches!(it, ',' | '.') && !(is_gap && is_digit_next()) {
+            return at;
+        }
+    }
+    text.len()
 }
 
 struct Sign {
@@ -112,43 +151,68 @@ fn is_number(text: &str) -> bool {
     text.bytes().all(|it| it.is_ascii_digit())
 }
 
+/// A day, and whether it was moved to the last day of its month.
+#[derive(Clone, Copy)]
+struct Day {
+    on: Date,
+    is_moved: bool,
+}
+
+impl Day {
+    /// The day of a month. Banks that count 30 days for every month date interest on 30 February; that means the last
+    /// day of the month.
+    fn new(year: i16, month: i8, day: i8) -> Option<Day> {
+        if let Ok(on) = Date::new(year, month, day) {
+            return Some(Day { on, is_moved: false });
+        }
+        let first = Date::new(year, month, 1).ok().filter(|_| (29..=31).contains(&day))?;
+        Some(Day { on: first.last_of_month(), is_moved: true })
+    }
+}
+
 /// Parses a date such as `260331`.
-fn date(text: &str, today: Date) -> Option<Date> {
+fn date(text: &str, today: Date) -> Option<Day> {
     if text.len() != 6 || !is_number(text) {
         return None;
     }
     let year = 2000 + text[..2].parse::<i16>().ok()?;
     let year = if year > today.year().saturating_add(AHEAD_YEARS) { year - 100 } else { year };
-    Date::new(year, text[2..4].parse().ok()?, text[4..].parse().ok()?).ok()
+    Day::new(year, text[2..4].parse().ok()?, text[4..].parse().ok()?)
 }
 
 /// Parses a date such as `0331`, in the year nearest to the value date.
-fn entry_date(text: &str, value: Date) -> Option<Date> {
+fn entry_date(text: &str, value: Date) -> Option<Day> {
     let (month, day) = (text[..2].parse().ok()?, text[2..].parse().ok()?);
     let years = [value.year(), value.year() - 1, value.year() + 1];
-    let found = years.into_iter().filter_map(|year| Date::new(year, month, day).ok());
-    found.min_by_key(|it| (days_from_date(*it) - days_from_date(value)).abs())
+    let found = years.into_iter().filter_map(|year| Day::new(year, month, day));
+    found.min_by_key(|it| (days_from_date(it.on) - days_from_date(value)).abs())
 }
 
-/// Parses an amount such as `1234,56` or `1234,`; it has no sign and no thousands separators.
-fn money(text: &str, currency: Currency) -> Result<Money, String> {
+/// Parses an amount such as `1234,56` or `1234,`; it has no sign.
+fn money(text: &str, currency: Currency) -> Result<ParsedAmount, String> {
     let text = text.trim();
-    let plain = match text.split_once([',', '.']) {
-        Some((whole, "")) => whole.to_owned(),
-        Some((whole, fraction)) => format!("{whole}.{fraction}"),
-        None => text.to_owned(),
-    };
-    let found = cut(text);
-    match Money::parse(&plain, currency) {
-        Ok(money) if !plain.starts_with('-') && !is_implausible_amount(money.minor()) => Ok(money),
-        Ok(_) | Err(MoneyError::OutOfRange) if !plain.starts_with('-') => {
-            Err(format!("the amount is {found}, which is too large"))
-        }
-        _ if text.is_empty() => Err("the amount is missing".to_owned()),
-        _ => Err(format!(
-            "the amount is \"{found}\", but must be like 1234,56, with at most {} decimals in \
-             {currency}",
-            currency.decimals()
-        )),
+    if text.is_empty() {
+        return Err("the amount is missing".to_owned());
+    }
+    if text.starts_with(['-', '+']) {
+        return Err(format!("the amount is {}, but it must have no sign", quote(text)));
+    }
+    amount(text, Comma::Decimal, currency)
+}
+
+/// The number of entries of a sign, and their sum, as MT942 states them in `:90D:` and `:90C:`.
+pub(super) struct Total {
+    pub(super) count: usize,
+    pub(super) minor: i64,
+}
+
+impl Total {
+    /// Parses a total such as `2EUR1234,56`.
+    pub(super) fn read(text: &str) -> Option<Total> {
+        let text = text.trim();
+        let (count, rest) = text.split_at(text.find(|it: char| !it.is_ascii_digit())?);
+        let (code, amount) = rest.split_at_checked(3)?;
+        let currency = Currency::parse(code).ok()?;
+        Some(Total { count: count.parse().ok()?, minor: money(amount, currency).ok()?.minor() })
     }
 }

@@ -3,16 +3,21 @@
 use base::draft::{BalanceDraft, TransactionDraft};
 use base::{Currency, Date, Money};
 
-use super::entry::{Balance, Entry};
+use super::entry::{Balance, Entry, Total};
 use super::fields::{Field, LINES_MAX};
+use super::pages::Pages;
 use super::remittance;
-use crate::files::accounts::{AccountIdentity, StatementAccounts, unbalanced};
-use crate::files::{FileContents, Format, Notes, ParseOptions, Rejections};
+use crate::files::accounts::{
+    AccountIdentity, StatementAccounts, StatementContent, counts_differ, unbalanced,
+};
+use crate::files::{FileContents, Format, NoteKind, Notes, ParseOptions, Rejections};
 
 pub(super) struct AccountsBuilder<'a> {
     options: &'a ParseOptions,
     rejected: Rejections,
+    notes: Notes,
     accounts: StatementAccounts,
+    pages: Pages,
     message: Option<Message>,
     found: usize,
 }
@@ -24,13 +29,34 @@ struct Message {
     account: Vec<String>,
     currency: Option<Currency>,
     opening: Option<Balance>,
+    /// Whether its balances are those of a page within a statement (`60M` and `62M`).
+    opens_page: bool,
+    closes_page: bool,
+    /// Whether a closing balance is there, even if it cannot be read.
+    has_closing_field: bool,
     closing: Option<Balance>,
     available: Option<Balance>,
+    /// The totals of debits and credits that an interim report (MT942) ends with.
+    debits: Option<Total>,
+    credits: Option<Total>,
     rows: Vec<TransactionDraft>,
     booked: i128,
     /// Whether an entry was rejected, so that the total cannot be checked.
     is_partial: bool,
     last: PreviousField,
+    /// The line on which the last field begins, and whether that is an entry.
+    last_field: (usize, bool),
+}
+
+/// How a message ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// With its own mark (`-`).
+    Mark,
+    /// Where the next message begins.
+    NextMessage,
+    /// With the file; the last line may be cut.
+    File { has_line_end: bool },
 }
 
 /// The previous field, to which a following `:86:` field belongs.
@@ -50,20 +76,26 @@ struct EntryText {
 
 impl<'a> AccountsBuilder<'a> {
     pub(super) fn new(options: &'a ParseOptions) -> AccountsBuilder<'a> {
-        let (rejected, accounts) =
-            (Rejections::default(), StatementAccounts::new(options.limits.rows));
-        AccountsBuilder { options, rejected, accounts, message: None, found: 0 }
+        AccountsBuilder {
+            options,
+            rejected: Rejections::default(),
+            notes: Notes::default(),
+            accounts: StatementAccounts::new(options.limits.rows),
+            pages: Pages::default(),
+            message: None,
+            found: 0,
+        }
     }
 
     pub(super) fn take(&mut self, field: &Field<'_>) {
-        if matches!(field.tag, "20" | "-") {
-            self.close();
-        }
-        if field.tag == "-" {
-            return;
+        match field.tag {
+            "20" => self.close(End::NextMessage),
+            "-" => return self.close(End::Mark),
+            _ => {}
         }
         let message = self.message.get_or_insert_with(|| Message::new(field.line));
         let today = self.options.today;
+        message.last_field = (field.line, field.tag == "61");
         if field.tag != "86" {
             message.describe_last_row();
         }
@@ -72,15 +104,33 @@ impl<'a> AccountsBuilder<'a> {
                 message.account = field.lines.iter().map(|it| it.trim().to_owned()).collect();
                 Ok(())
             }
-            "60F" | "60M" => message.balance(field, today, |it| &mut it.opening),
-            "62F" | "62M" => message.balance(field, today, |it| &mut it.closing),
+            "60F" | "60M" => {
+                message.opens_page = field.tag == "60M";
+                message.balance(field, today, |it| &mut it.opening)
+            }
+            "62F" | "62M" => {
+                message.closes_page = field.tag == "62M";
+                message.has_closing_field = true;
+                message.balance(field, today, |it| &mut it.closing)
+            }
             "64" => message.balance(field, today, |it| &mut it.available),
             "34F" => {
                 let code = field.lines[0].get(..3).and_then(|it| Currency::parse(it).ok());
                 message.currency = message.currency.or(code);
                 Ok(())
             }
-            "61" => self.accounts.admit(1).and_then(|()| message.enter(field, self.options)),
+            "90D" => {
+                message.debits = Total::read(field.lines[0]);
+                Ok(())
+            }
+            "90C" => {
+                message.credits = Total::read(field.lines[0]);
+                Ok(())
+            }
+            "61" => {
+                let notes = &mut self.notes;
+                self.accounts.admit(1).and_then(|()| message.enter(field, self.options, notes))
+            }
             "86" => {
                 message.add_description_lines(field);
                 Ok(())
@@ -93,16 +143,14 @@ impl<'a> AccountsBuilder<'a> {
         }
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, end: End) {
         let Some(mut message) = self.message.take() else { return };
         message.describe_last_row();
-        if let (Some(opening), Some(closing), false) =
-            (&message.opening, &message.closing, message.is_partial)
-        {
-            let (booked, currency) = (message.booked, closing.currency);
-            if let Some(reason) = unbalanced(opening.minor, booked, closing.minor, currency) {
-                self.rejected.add(message.line, reason);
-            }
+        if message.is_cut(end) {
+            self.note_cut(&mut message, end);
+        }
+        if !message.is_partial {
+            self.check(&message);
         }
         let closing = message.closing();
         if message.account.is_empty() && closing.is_none() && message.rows.is_empty() {
@@ -111,27 +159,74 @@ impl<'a> AccountsBuilder<'a> {
         self.found += 1;
         let currency = message.currency.unwrap_or(self.options.currency);
         let identity = identity(&message.account, currency);
-        if let Err(reason) = self.accounts.add(identity, currency, message.rows, closing) {
+        if (message.opens_page || message.closes_page) && !message.rows.is_empty() {
+            let [opening, closing] = [
+                message.opening.as_ref().filter(|_| message.opens_page),
+                message.closing.as_ref().filter(|_| message.closes_page),
+            ];
+            let balances = [opening, closing].map(|it| it.map(|it| it.minor));
+            self.pages.add(&identity.number, currency, balances, message.line);
+        }
+        let change_minor = message.change_minor();
+        let content = StatementContent { rows: message.rows, closing, change_minor };
+        if let Err(reason) = self.accounts.add(identity, currency, content) {
             self.rejected.add(message.line, reason);
         }
     }
 
-    /// None if there was no statement at all.
-    pub(super) fn finish(mut self) -> Option<FileContents> {
-        self.close();
+    /// Notes that a message breaks off. An entry on a cut line may lack digits, so it is rejected.
+    fn note_cut(&mut self, message: &mut Message, end: End) {
+        let (line, is_entry) = message.last_field;
+        if end == (End::File { has_line_end: false }) && is_entry && !message.is_partial {
+            message.is_partial = true;
+            message.rows.pop();
+            self.rejected.add(line, "the file breaks off within this row");
+        }
+        let text = match end {
+            End::File { .. } => {
+                "the file breaks off here: the closing balance of the statement is missing, so rows may be missing too"
+            }
+            _ => "the statement has no closing balance (:62F:), so rows may be missing",
+        };
+        self.notes.warn(NoteKind::CutOff, line, text);
+    }
+
+    /// Compares the entries with the balances and totals that the message states.
+    fn check(&mut self, message: &Message) {
+        if let (Some(opening), Some(closing)) = (&message.opening, &message.closing) {
+            let (booked, currency) = (message.booked, closing.currency);
+            if let Some(text) = unbalanced(opening.minor, booked, closing.minor, currency) {
+                self.notes.warn(NoteKind::Unbalanced, message.line, text);
+            }
+        }
+        let currency = message.currency.unwrap_or(self.options.currency);
+        for (total, name, is_credit) in
+            [(&message.debits, "debits", false), (&message.credits, "credits", true)]
+        {
+            let rows = message.rows.iter().filter(|it| (it.amount.minor() > 0) == is_credit);
+            let sum: i128 = rows.clone().map(|it| i128::from(it.amount.minor().abs())).sum();
+            if let Some(total) = total
+                && let Some(text) =
+                    counts_differ(name, (rows.count(), sum), (total.count, total.minor), currency)
+            {
+                self.notes.warn(NoteKind::Unbalanced, message.line, text);
+            }
+        }
+    }
+
+    /// None if there was no statement at all. `has_line_end` tells whether the last line is complete.
+    pub(super) fn finish(mut self, has_line_end: bool) -> Option<FileContents> {
+        self.close(End::File { has_line_end });
         if self.found == 0 && self.rejected.count == 0 {
             return None;
         }
-        let mut rejected = self.rejected;
+        self.pages.note_missing(&mut self.notes);
+        let (mut rejected, mut notes) = (self.rejected, self.notes);
         rejected.rows.sort_by_key(|it| it.line);
+        notes.sort();
         let accounts = self.accounts.finish();
-        Some(FileContents {
-            format: Format::Mt940,
-            accounts,
-            rejected,
-            notes: Notes::default(),
-            questions: Vec::new(),
-        })
+        let format = Format::Mt940;
+        Some(FileContents { format, accounts, rejected, questions: Vec::new(), notes })
     }
 }
 
@@ -146,7 +241,7 @@ impl Message {
         today: Date,
         target: impl FnOnce(&mut Message) -> &mut Option<Balance>,
     ) -> Result<(), String> {
-        let balance = Balance::read(field.lines[0], today)?;
+        let balance = Balance::read(field.lines[0], self.currency, today)?;
         match self.currency {
             Some(own) if own != balance.currency => {
                 return Err(format!(
@@ -160,9 +255,37 @@ impl Message {
         Ok(())
     }
 
-    fn enter(&mut self, field: &Field<'_>, options: &ParseOptions) -> Result<(), String> {
+    /// Whether rows may be missing at its end. A statement ends with its closing balance, and an interim report, which
+    /// has none, with its totals or the mark.
+    fn is_cut(&self, end: End) -> bool {
+        let is_report = self.opening.is_none();
+        let is_ended = match end {
+            End::Mark => true,
+            End::NextMessage => is_report,
+            End::File { .. } => is_report && (self.debits.is_some() || self.credits.is_some()),
+        };
+        // The closing balance itself may be cut.
+        let may_be_cut = end == (End::File { has_line_end: false });
+        let has_closing = self.closing.is_some() || self.has_closing_field && !may_be_cut;
+        !has_closing && !is_ended
+    }
+
+    fn change_minor(&self) -> Option<i64> {
+        let (opening, closing) = (self.opening.as_ref()?, self.closing.as_ref()?);
+        closing.minor.checked_sub(opening.minor)
+    }
+
+    fn enter(
+        &mut self,
+        field: &Field<'_>,
+        options: &ParseOptions,
+        notes: &mut Notes,
+    ) -> Result<(), String> {
         let currency = *self.currency.get_or_insert(options.currency);
-        let entry = Entry::read(field.lines[0], currency, options.today)?;
+        let mut entry = Entry::read(field.lines[0], currency, options.today)?;
+        if let Some(text) = entry.note.take() {
+            notes.add(Some(field.line), text);
+        }
         if !entry.is_expected {
             self.booked += i128::from(entry.minor);
         }

@@ -4,6 +4,7 @@
 mod entry;
 mod fields;
 mod message;
+mod pages;
 mod remittance;
 
 use super::text::decode;
@@ -16,7 +17,10 @@ pub(super) fn looks_like(bytes: &[u8]) -> bool {
     let has = |tags: &[&str]| {
         fields::fields(&head).any(|it| tags.contains(&it.tag) && !it.lines[0].is_empty())
     };
-    has(&["20"]) && has(&["25", "25P", "28C", "60F", "60M"])
+    // Some banks leave the reference empty; an account with an opening balance is enough then.
+    let opens = fields::fields(&head)
+        .any(|it| matches!(it.tag, "60F" | "60M") && entry::begins_like_balance(it.lines[0]));
+    has(&["20"]) && has(&["25", "25P", "28C", "60F", "60M"]) || has(&["25", "25P"]) && opens
 }
 
 pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents, FileError> {
@@ -25,7 +29,7 @@ pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents,
     for field in fields::fields(&text) {
         book.take(&field);
     }
-    match book.finish() {
+    match book.finish(text.ends_with(['\n', '\r'])) {
         Some(reading) => Ok(reading),
         None => Err(FileError::Broken {
             format: Format::Mt940,

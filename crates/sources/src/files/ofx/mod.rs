@@ -1,5 +1,6 @@
 //! OFX 1 (SGML), OFX 2 (XML) and QFX: bank, card and investment statements.
 
+mod amounts;
 mod lines;
 mod position;
 mod row;
@@ -16,7 +17,7 @@ mod walk;
 use base::Timestamp;
 
 use super::text::decode;
-use super::{FileContents, FileError, FileQuestion, Format, Notes, ParseOptions};
+use super::{FileContents, FileError, FileQuestion, Format, ParseOptions};
 use values::{midday, moment};
 use walk::Walker;
 
@@ -70,11 +71,6 @@ pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents,
         accounts.push(account);
     }
     walk.rejected.rows.sort_by_key(|it| it.line);
-    Ok(FileContents {
-        format,
-        accounts,
-        rejected: walk.rejected,
-        notes: Notes::default(),
-        questions,
-    })
+    walk.notes.sort();
+    Ok(FileContents { format, accounts, rejected: walk.rejected, questions, notes: walk.notes })
 }

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use base::Currency;
 use base::draft::TransactionDraft;
 
+use super::amounts::WrittenAmount;
 use super::values::date;
-use crate::files::plain_amount::{Comma, amount, quote};
+use crate::files::plain_amount::quote;
+use crate::files::source_category;
 
 /// Longer than the standard allows; a longer text is not an id.
 const ID_MAX: usize = 255;
@@ -26,8 +28,11 @@ pub(super) struct Row<'a> {
     name: Option<Cow<'a, str>>,
     long_name: Option<Cow<'a, str>>,
     memo: Option<Cow<'a, str>>,
+    /// The merchant category code, which OFX calls the standard industrial code.
+    merchant_code: Option<Cow<'a, str>>,
     pub(super) payee: Option<Cow<'a, str>>,
     pub(super) currency: Option<Cow<'a, str>>,
+    pub(super) rate: Option<Cow<'a, str>>,
 }
 
 /// The action that a row requests.
@@ -61,18 +66,22 @@ impl<'a> Row<'a> {
             "CORRECTFITID" => &mut self.corrected_id,
             "CORRECTACTION" => &mut self.correction,
             "CURRENCY" => &mut self.currency,
+            "SIC" => &mut self.merchant_code,
             _ => return Some(value),
         };
         slot.get_or_insert(value);
         None
     }
 
-    pub(super) fn read(self, currency: Currency) -> Result<Entry, String> {
+    /// The action, and a note if the amount was changed on the way.
+    pub(super) fn read(self, currency: Currency) -> Result<(Entry, Option<String>), String> {
         let corrected = self.corrected_id.as_deref().filter(|it| is_id(it)).map(str::to_owned);
         match (corrected, self.correction.as_deref()) {
-            (None, _) => self.draft(currency).map(Entry::New),
-            (Some(id), Some("DELETE")) => Ok(Entry::Delete(id)),
-            (Some(id), Some("REPLACE")) => Ok(Entry::Replace(id, self.draft(currency)?)),
+            (None, _) => self.draft(currency).map(|(row, note)| (Entry::New(row), note)),
+            (Some(id), Some("DELETE")) => Ok((Entry::Delete(id), None)),
+            (Some(id), Some("REPLACE")) => {
+                self.draft(currency).map(|(row, note)| (Entry::Replace(id, row), note))
+            }
             (Some(id), action) => Err(format!(
                 "the transaction corrects {}, but CORRECTACTION is {} instead of REPLACE or DELETE",
                 quote(&id),
@@ -81,13 +90,15 @@ impl<'a> Row<'a> {
         }
     }
 
-    fn draft(self, currency: Currency) -> Result<TransactionDraft, String> {
+    fn draft(self, currency: Currency) -> Result<(TransactionDraft, Option<String>), String> {
         let posted = self.posted.as_deref().ok_or("the transaction has no date (DTPOSTED)")?;
         let posted_on = date(posted).ok_or_else(|| no_date(posted))?;
-        let written = self.amount.as_deref().ok_or("the transaction has no amount (TRNAMT)")?;
-        let amount = amount(written, Comma::Decimal, currency)?;
-        same_currency(self.currency.as_deref(), currency)?;
-        Ok(TransactionDraft {
+        let text = self.amount.as_deref().ok_or("the transaction has no amount (TRNAMT)")?;
+        let (own, rate) = (self.currency.as_deref(), self.rate.as_deref());
+        let (amount, note) = WrittenAmount { text, currency: own, rate }.read(currency)?;
+        let category = self.merchant_code.as_deref().and_then(source_category::of_merchant_code);
+        let category = category.and_then(|it| it.facing(amount.minor() > 0));
+        let draft = TransactionDraft {
             external_id: self.id.as_deref().filter(|it| is_id(it)).map(str::to_owned),
             pending: self.pending,
             settles: None,
@@ -97,8 +108,9 @@ impl<'a> Row<'a> {
             description: self.description(),
             counterparty: self.payee.map(Cow::into_owned),
             counterparty_logo_url: None,
-            category: None,
-        })
+            category,
+        };
+        Ok((draft, note))
     }
 
     fn description(&self) -> String {
@@ -122,17 +134,6 @@ impl<'a> Row<'a> {
 
 pub(super) fn no_date(text: &str) -> String {
     format!("the date {} is no day such as 20240131", quote(text))
-}
-
-/// Rejects amounts in another currency than the account's: the bank did not convert them.
-pub(super) fn same_currency(stated: Option<&str>, currency: Currency) -> Result<(), String> {
-    match stated {
-        Some(other) if !other.eq_ignore_ascii_case(currency.code()) => Err(format!(
-            "the amount is in {}, and the file does not say what that was in {currency}",
-            quote(other)
-        )),
-        _ => Ok(()),
-    }
 }
 
 /// Whether the text is a usable id. Some banks write zeros for a missing id.

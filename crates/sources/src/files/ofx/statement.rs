@@ -185,7 +185,7 @@ impl<'a> Statement<'a> {
             ..AccountDraft::new(number, name, kind, self.currency)
         };
         let bank = self.bank.as_deref().or(institution.number.as_deref()).map(str::to_owned);
-        (FileAccount { bank, draft }, is_ambiguous)
+        (FileAccount::new(bank, draft), is_ambiguous)
     }
 
     /// Removes rows that the statement itself deletes, and makes ids unique.

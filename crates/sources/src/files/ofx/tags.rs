@@ -38,8 +38,6 @@ pub(super) struct Aggregate {
     pub(super) part: Part,
 }
 
-/// The rank of lists and everything above.
-pub(super) const LIST_RANK: u8 = 4;
 /// The rank of aggregates within a row.
 pub(super) const DETAIL_RANK: u8 = 8;
 

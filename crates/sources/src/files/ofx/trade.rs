@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use base::draft::{TradeDraft, TradeKind, TransactionDraft};
 use base::{Currency, Date, Fixed9, Money};
 
-use super::row::{is_id, no_date, same_currency};
+use super::amounts::WrittenAmount;
+use super::row::{is_id, no_date};
 use super::values::date;
-use crate::files::plain_amount::{Comma, amount, plain};
+use crate::files::plain_amount::{Comma, plain};
 use crate::json_decimal::parse_json_decimal;
 
 #[derive(Debug, Default)]
@@ -26,12 +27,17 @@ pub(super) struct Trade<'a> {
     numerator: Option<Cow<'a, str>>,
     denominator: Option<Cow<'a, str>>,
     pub(super) currency: Option<Cow<'a, str>>,
+    pub(super) rate: Option<Cow<'a, str>>,
 }
 
+/// A trade as a transaction.
 pub(super) struct ParsedTrade<'a> {
     pub(super) draft: TransactionDraft,
     pub(super) trade: Option<TradeDraft>,
+    /// The security whose name the description still needs.
     pub(super) security: Option<Cow<'a, str>>,
+    /// What was changed on the way.
+    pub(super) note: Option<String>,
 }
 
 /// How the total of a transaction moves cash. Files disagree about its sign, so the aggregate decides.
@@ -74,7 +80,7 @@ impl<'a> Trade<'a> {
         let traded = self.traded.as_deref().ok_or("the transaction has no date (DTTRADE)")?;
         let posted_on = date(traded).ok_or_else(|| no_date(traded))?;
         let (words, flow) = self.words();
-        let amount = self.effect(flow, currency)?;
+        let (amount, note) = self.effect(flow, currency)?;
         let mut description = words;
         if self.security.is_none()
             && let Some(memo) = self.memo.as_deref()
@@ -94,7 +100,7 @@ impl<'a> Trade<'a> {
             category: None,
         };
         let trade = self.trade(posted_on, currency);
-        Ok(ParsedTrade { draft, trade, security: self.security })
+        Ok(ParsedTrade { draft, trade, security: self.security, note })
     }
 
     /// The trade of a security, if it is one whose effect on the position is known.
@@ -120,8 +126,9 @@ impl<'a> Trade<'a> {
             _ => (Fixed9::from_billionths(signed(number(&self.units)?.billionths())), None),
         };
         let total = self.total.as_deref().filter(|_| kind != TradeKind::Split);
-        let is_own = same_currency(self.currency.as_deref(), currency).is_ok();
-        let minor = total.and_then(|it| amount(it, Comma::Decimal, currency).ok());
+        let (own, rate) = (self.currency.as_deref(), self.rate.as_deref());
+        let amount = |text| WrittenAmount { text, currency: own, rate }.read(currency).ok();
+        let minor = total.and_then(amount).map(|it| it.0.minor());
         Some(TradeDraft {
             external_id: self.id.as_deref().filter(|it| is_id(it)).map(str::to_owned),
             security: self.security.as_deref()?.to_owned(),
@@ -129,30 +136,30 @@ impl<'a> Trade<'a> {
             kind,
             quantity,
             per,
-            amount_minor: minor
-                .filter(|_| is_own)
-                .and_then(|it| i64::try_from(signed(i128::from(it.minor()))).ok()),
+            amount_minor: minor.and_then(|it| i64::try_from(signed(i128::from(it))).ok()),
         })
     }
 
-    fn effect(&self, flow: Flow, currency: Currency) -> Result<Money, String> {
-        let written = match (flow, self.total.as_deref()) {
-            (Flow::None, _) => return Ok(Money::new(0, currency)),
+    /// The effect on cash, and a note if the amount was changed on the way.
+    fn effect(&self, flow: Flow, currency: Currency) -> Result<(Money, Option<String>), String> {
+        let text = match (&flow, self.total.as_deref()) {
+            (Flow::None, _) => return Ok((Money::new(0, currency), None)),
             // A split pays cash only for fractional shares.
-            (_, None) if self.wrapper == "SPLIT" => return Ok(Money::new(0, currency)),
+            (_, None) if self.wrapper == "SPLIT" => return Ok((Money::new(0, currency), None)),
             (_, None) => return Err("the transaction has no amount (TOTAL)".to_owned()),
-            (flow, Some(total)) => (flow, amount(total, Comma::Decimal, currency)?.minor()),
+            (_, Some(total)) => total,
         };
-        same_currency(self.currency.as_deref(), currency)?;
+        let (own, rate) = (self.currency.as_deref(), self.rate.as_deref());
+        let (written, note) = WrittenAmount { text, currency: own, rate }.read(currency)?;
         let is_reversal = self.reversed_id.is_some();
-        let minor = match written {
+        let minor = match (flow, written.minor()) {
             (Flow::Out, minor) if is_reversal => minor.abs(),
             (Flow::In, minor) if is_reversal => -minor.abs(),
             (Flow::Out, minor) => -minor.abs(),
             (Flow::In, minor) => minor.abs(),
             (_, minor) => minor,
         };
-        Ok(Money::new(minor, currency))
+        Ok((Money::new(minor, currency), note))
     }
 
     /// The description up to the name of the security, and the effect on cash.

@@ -38,7 +38,7 @@ pub(super) fn date(text: &str) -> Option<Date> {
     let bytes = text.as_bytes();
     let digits = bytes.iter().take_while(|it| it.is_ascii_digit()).count();
     let [year, month, day] = match digits {
-        8 | 10 | 12 | 14 | 17 => [&text[..4], &text[4..6], &text[6..8]],
+        8.. => [&text[..4], &text[4..6], &text[6..8]],
         4 if bytes.len() >= 10 && bytes[4] == b'-' && bytes[7] == b'-' => {
             [text.get(..4)?, text.get(5..7)?, text.get(8..10)?]
         }

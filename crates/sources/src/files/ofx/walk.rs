@@ -10,12 +10,12 @@ use super::position::{Position, Securities, Security};
 use super::row::Row;
 use super::statement::{Identity, Institution, StatedAmount, Statement};
 use super::status::Status;
-use super::tags::{Aggregate, DETAIL_RANK, LIST_RANK, Part, aggregate};
+use super::tags::{Aggregate, DETAIL_RANK, Part, aggregate};
 use super::tokens::{Token, Tokens};
-use super::trade::Trade;
+use super::trade::{ParsedTrade, Trade};
 use crate::files::limits::{ACCOUNTS_MAX, counted};
 use crate::files::plain_amount::quote;
-use crate::files::{ParseOptions, Rejections};
+use crate::files::{NoteKind, Notes, ParseOptions, Rejections};
 
 /// The collected content of a file, in file order.
 pub(super) struct Walker<'a, 'h> {
@@ -42,6 +42,7 @@ pub(super) struct Walker<'a, 'h> {
     /// The bank's error messages instead of a statement, with their lines.
     pub(super) refusals: Vec<(usize, String)>,
     pub(super) rejected: Rejections,
+    pub(super) notes: Notes,
 }
 
 impl<'a, 'h> Walker<'a, 'h> {
@@ -66,6 +67,7 @@ impl<'a, 'h> Walker<'a, 'h> {
             is_intuit: false,
             refusals: Vec::new(),
             rejected: Rejections::default(),
+            notes: Notes::default(),
         };
         let mut tokens = Tokens::new(text);
         while let Some(token) = tokens.next() {
@@ -75,7 +77,8 @@ impl<'a, 'h> Walker<'a, 'h> {
                 Token::Close(name) => walk.leave(&name),
             }
         }
-        walk.break_off();
+        // A tag that the file breaks off in is no tag, and nothing else may be open around it in a fragment.
+        walk.break_off(text.rfind('<') > text.rfind('>'));
         walk
     }
 
@@ -151,7 +154,7 @@ impl<'a, 'h> Walker<'a, 'h> {
 
     /// Handles the end of the file. A row that is still open may lack digits of its amount, and further rows may be
     /// missing.
-    fn break_off(&mut self) {
+    fn break_off(&mut self, is_within_tag: bool) {
         let cut = self.row.take().map(|it| it.0);
         let cut = cut.or(self.trade.take().map(|it| it.0));
         let cut = cut.or(self.position.take().map(|it| it.0));
@@ -161,8 +164,13 @@ impl<'a, 'h> Walker<'a, 'h> {
         }
         if let Some(at) = cut {
             self.reject(at, "the file breaks off within this row");
-        } else if self.open.iter().any(|it| it.rank >= LIST_RANK) {
-            self.reject(usize::MAX, "the file breaks off here, so that rows may be missing");
+        }
+        if cut.is_some() || is_within_tag || !self.open.is_empty() {
+            let end = self.open.first().map_or("OFX", |it| it.name);
+            let text =
+                format!("the file breaks off before its end (</{end}>), so rows may be missing");
+            let line = self.lines.of(usize::MAX);
+            self.notes.warn(NoteKind::CutOff, line, text);
         }
         while !self.open.is_empty() {
             self.end();
@@ -249,20 +257,18 @@ impl<'a, 'h> Walker<'a, 'h> {
     }
 
     fn currency_leaf(&mut self, name: &str, value: Cow<'a, str>) {
+        let is_rate = name == "CURRATE";
         let slot = match (&mut self.row, &mut self.trade, &mut self.position, &mut self.security) {
+            (Some((_, row)), ..) if is_rate => &mut row.rate,
             (Some((_, row)), ..) => &mut row.currency,
+            (_, Some((_, trade)), ..) if is_rate => &mut trade.rate,
             (_, Some((_, trade)), ..) => &mut trade.currency,
-            (_, _, Some((_, position)), _) if name == "CURRATE" => {
-                position.rate.get_or_insert(value);
-                return;
-            }
+            (_, _, Some((_, position)), _) if is_rate => &mut position.rate,
             (_, _, Some((_, position)), _) => &mut position.currency,
-            (_, _, _, Some(security)) => &mut security.currency,
+            (_, _, _, Some(security)) if !is_rate => &mut security.currency,
             _ => return,
         };
-        if name == "CURSYM" {
-            slot.get_or_insert(value);
-        }
+        slot.get_or_insert(value);
     }
 
     fn currency_of_statement(&mut self, code: Cow<'a, str>) {
@@ -300,7 +306,10 @@ impl<'a, 'h> Walker<'a, 'h> {
         }
         let statement = self.statement(at);
         match row.read(statement.currency) {
-            Ok(entry) => statement.enter(entry),
+            Ok((entry, note)) => {
+                statement.enter(entry);
+                self.note_adjusted(at, note);
+            }
             Err(reason) => self.reject(at, reason),
         }
     }
@@ -312,10 +321,11 @@ impl<'a, 'h> Walker<'a, 'h> {
         }
         let statement = self.statement(at);
         match trade.read(statement.currency) {
-            Ok(parsed) => {
-                statement.unnamed.extend(parsed.security.map(|it| (statement.rows.len(), it)));
-                statement.rows.push(parsed.draft);
-                statement.trades.extend(parsed.trade);
+            Ok(ParsedTrade { draft, trade, security, note }) => {
+                statement.unnamed.extend(security.map(|it| (statement.rows.len(), it)));
+                statement.rows.push(draft);
+                statement.trades.extend(trade);
+                self.note_adjusted(at, note);
             }
             Err(reason) => self.reject(at, reason),
         }
@@ -380,6 +390,13 @@ impl<'a, 'h> Walker<'a, 'h> {
         let refusal = self.status.take().and_then(|it| it.refusal());
         if self.refusals.len() < ACCOUNTS_MAX {
             self.refusals.extend(refusal);
+        }
+    }
+
+    fn note_adjusted(&mut self, at: usize, note: Option<String>) {
+        if let Some(text) = note {
+            let line = self.lines.of(at);
+            self.notes.add(Some(line), text);
         }
     }
 

@@ -15,6 +15,11 @@ struct Parts<'a> {
 }
 
 fn parts(text: &str) -> Option<Parts<'_>> {
+    let text = without_time(text);
+    if text.len() >= 8 && text.bytes().all(|it| it.is_ascii_digit()) {
+        let numbers = [text.get(..4)?, text.get(4..6)?, text.get(6..8)?];
+        return Some(Parts { numbers, is_recent: false, is_dotted: false });
+    }
     let mut numbers = text.split(['/', '-', '.', '\'']).map(str::trim);
     let parts = Parts {
         numbers: [numbers.next()?, numbers.next()?, numbers.next()?],
@@ -25,6 +30,16 @@ fn parts(text: &str) -> Option<Parts<'_>> {
         |it: &&str| (1..=4).contains(&it.len()) && it.bytes().all(|digit| digit.is_ascii_digit());
     let fits = numbers.next().is_none() && parts.numbers.iter().all(is_number);
     fits.then_some(parts)
+}
+
+/// The date without a time and a zone behind it, as in `20091224120000[0:GMT]` or `12/24/2009 12:00`.
+fn without_time(text: &str) -> &str {
+    let text = text.split(['T', '[']).next().unwrap_or_default();
+    let date = match text.find(':') {
+        Some(colon) => text[..colon].trim_end_matches(|it: char| it.is_ascii_digit()),
+        None => text,
+    };
+    date.trim()
 }
 
 impl Parts<'_> {

@@ -13,11 +13,12 @@ use base::{Currency, Date, Money};
 
 use super::limits::{ACCOUNTS_MAX, counted};
 use super::ofx::tokens::clean;
-use super::plain_amount::{Comma, amount, quote};
+use super::plain_amount::{Comma, amount, quote, rounding_note};
+use super::source_category::{self, SourceCategory};
 use super::text::decode;
 use super::{
-    DateOrder, FileAccount, FileContents, FileError, FileQuestion, Format, Notes, ParseOptions,
-    Rejections,
+    DateOrder, FileAccount, FileContents, FileError, FileQuestion, Format, NoteKind, Notes,
+    ParseOptions, Rejections,
 };
 use dates::{Evidence, date};
 use records::{Item, Kind, Record, Records, Section};
@@ -28,9 +29,18 @@ pub(super) fn looks_like(bytes: &[u8]) -> bool {
     let opening = bytes.iter().take(OPENING).filter(|it| **it != 0 && **it < 0x80);
     let opening: String = opening.map(|it| char::from(it.to_ascii_lowercase())).collect();
     let header = opening.trim_start().strip_prefix('!').map(str::trim_start);
-    header.is_some_and(|it| {
+    let begins = |it: &str| {
         ["type:", "account", "option:", "clear:"].iter().any(|word| it.starts_with(word))
-    })
+    };
+    header.map_or_else(|| is_headless(&opening), begins)
+}
+
+/// Whether the text begins with a record, so that the header is missing. Such a file is refused with that reason.
+fn is_headless(opening: &str) -> bool {
+    let mut lines = opening.lines().map(str::trim).skip_while(|it| it.is_empty());
+    let first = lines.next().and_then(|it| it.strip_prefix('d'));
+    first.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
+        && lines.take_while(|it| !it.is_empty()).any(|it| it == "^")
 }
 
 pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents, FileError> {
@@ -41,18 +51,18 @@ pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents,
         builder.take(item);
     }
     if builder.accounts.is_empty() && builder.rejected.count == 0 {
-        let reason = "there is no section with transactions in it, such as !Type:Bank".to_owned();
+        let reason = "there is no section with transactions in it; one begins with a line such as !Type:Bank".to_owned();
         return Err(FileError::Broken { format: Format::Qif, reason });
     }
     let questions =
         is_ambiguous.then_some(FileQuestion::Dates { read_as: order }).into_iter().collect();
-    let accounts = builder.accounts.into_iter().map(|draft| FileAccount { bank: None, draft });
+    let accounts = builder.accounts.into_iter().map(|draft| FileAccount::new(None, draft));
     Ok(FileContents {
         format: Format::Qif,
         accounts: accounts.collect(),
         rejected: builder.rejected,
-        notes: Notes::default(),
         questions,
+        notes: builder.notes,
     })
 }
 
@@ -85,6 +95,7 @@ struct AccountsBuilder<'a, 'h> {
     accounts: Vec<AccountDraft>,
     count: usize,
     rejected: Rejections,
+    notes: Notes,
 }
 
 impl<'a, 'h> AccountsBuilder<'a, 'h> {
@@ -99,16 +110,20 @@ impl<'a, 'h> AccountsBuilder<'a, 'h> {
             accounts: Vec::new(),
             count: 0,
             rejected: Rejections::default(),
+            notes: Notes::default(),
         }
     }
 
     fn take(&mut self, item: Item<'a>) {
         match item {
             Item::EndOfList => self.named = None,
-            Item::Cut { line } if self.section == Section::Skipped => {
-                self.rejected.add(line, "the file breaks off here, so that rows may be missing");
+            Item::Cut { line } => {
+                if self.section != Section::Skipped {
+                    self.rejected.add(line, "the file breaks off within this row");
+                }
+                self.note_cut(line);
             }
-            Item::Cut { line } => self.rejected.add(line, "the file breaks off within this row"),
+            Item::EndMissing { line } => self.note_cut(line),
             Item::Begin { section, header, line } => {
                 self.section = section;
                 match section {
@@ -129,6 +144,12 @@ impl<'a, 'h> AccountsBuilder<'a, 'h> {
                 Section::Skipped | Section::Unknown => {}
             },
         }
+    }
+
+    fn note_cut(&mut self, line: usize) {
+        let text =
+            "the last record does not end with ^: the file may be cut off, so rows may be missing";
+        self.notes.warn(NoteKind::CutOff, line, text);
     }
 
     fn open(&mut self, kind: Kind, line: usize) {
@@ -158,7 +179,12 @@ impl<'a, 'h> AccountsBuilder<'a, 'h> {
                 let reason = format!("the file has more than {most} rows");
                 return self.rejected.add(record.line, reason);
             }
-            Ok(row) => row,
+            Ok((row, note)) => {
+                if let Some(text) = note {
+                    self.notes.add(Some(record.line), text);
+                }
+                row
+            }
             Err(reason) => return self.rejected.add(record.line, reason),
         };
         let account = &mut self.accounts[current];
@@ -173,7 +199,12 @@ impl<'a, 'h> AccountsBuilder<'a, 'h> {
         account.transactions.push(row);
     }
 
-    fn row(&self, kind: Kind, record: &Record<'_>) -> Result<TransactionDraft, String> {
+    /// The transaction, and a note if its amount was rounded.
+    fn row(
+        &self,
+        kind: Kind,
+        record: &Record<'_>,
+    ) -> Result<(TransactionDraft, Option<String>), String> {
         let written = record.date.ok_or("the transaction has no date (D)")?;
         let posted_on = date(written, self.order, self.options).ok_or_else(|| {
             let shape = match self.order {
@@ -186,11 +217,15 @@ impl<'a, 'h> AccountsBuilder<'a, 'h> {
         let currency = self.options.currency;
         if kind == Kind::Investment {
             let (amount, description) = actions::cash_row(record, written, currency)?;
-            return Ok(draft(posted_on, amount, description));
+            return Ok((draft(posted_on, amount, description), None));
         }
         let written = written.ok_or("the transaction has no amount (T)")?;
-        let amount = amount(written, Comma::Grouping, currency)?;
-        Ok(draft(posted_on, amount, description(record)))
+        let parsed = amount(written, Comma::Grouping, currency)?;
+        let note = parsed.is_rounded.then(|| rounding_note(written, parsed.money));
+        let draft = draft(posted_on, parsed.money, description(record));
+        let category = record.category.filter(|_| !record.is_split).and_then(source_category);
+        let category = category.and_then(|it| it.facing(parsed.minor() > 0));
+        Ok((TransactionDraft { category, ..draft }, note))
     }
 }
 
@@ -226,6 +261,15 @@ fn description(record: &Record<'_>) -> String {
             (None, None) => String::new(),
         },
     }
+}
+
+/// The meaning of a category such as `Auto:Fuel`, or `Food/Class` with a class behind it. Another account is none.
+fn source_category(text: &str) -> Option<SourceCategory> {
+    if other_account(text).is_some() {
+        return None;
+    }
+    let without_class = text.split_once('/').map_or(text, |it| it.0);
+    source_category::of_words(without_class).or_else(|| source_category::of_words(text))
 }
 
 /// The account that a category such as `[Savings]/Class` names.

@@ -26,7 +26,8 @@ pub(super) enum Kind {
 impl Kind {
     pub(super) fn parse(word: &str) -> Option<Kind> {
         match word.trim().to_ascii_lowercase().as_str() {
-            "bank" => Some(Kind::Bank),
+            // Translated versions of Quicken and Money translate the word.
+            "bank" | "banque" | "banco" | "banca" => Some(Kind::Bank),
             "cash" => Some(Kind::Cash),
             "ccard" => Some(Kind::Card),
             "oth a" => Some(Kind::Asset),
@@ -47,8 +48,12 @@ pub(super) enum Item<'a> {
     /// The end of an account list: its accounts do not name the section that follows.
     EndOfList,
     Record(Record<'a>),
-    /// The file ends within a record.
+    /// The file ends within a line of a record.
     Cut {
+        line: usize,
+    },
+    /// The last record does not end with `^`.
+    EndMissing {
         line: usize,
     },
 }
@@ -67,12 +72,15 @@ pub(super) struct Record<'a> {
     pub(super) category: Option<&'a str>,
     pub(super) security: Option<&'a str>,
     pub(super) quantity: Option<&'a str>,
+    /// Whether the amount is split into several categories.
+    pub(super) is_split: bool,
 }
 
 impl<'a> Record<'a> {
     fn set(&mut self, text: &'a str) {
         let Some(code) = text.chars().next() else { return };
         let value = text[code.len_utf8()..].trim();
+        self.is_split |= code == 'S';
         let slot = match code {
             'D' => &mut self.date,
             'T' => &mut self.amount,
@@ -116,10 +124,11 @@ impl<'a> Iterator for Records<'a> {
             let Some(text) = self.lines.next() else {
                 let last = self.open.take()?;
                 // A last line without a line ending may lack digits.
-                return Some(match self.lines.is_ended {
-                    true => Item::Record(last),
-                    false => Item::Cut { line: last.line },
-                });
+                if !self.lines.is_ended {
+                    return Some(Item::Cut { line: last.line });
+                }
+                self.next = Some(Item::EndMissing { line: self.lines.line });
+                return Some(Item::Record(last));
             };
             let line = self.lines.line;
             if let Some(header) = text.strip_prefix('!') {

@@ -3,7 +3,6 @@
 mod choices;
 mod commit;
 mod destination;
-mod identity;
 mod limits;
 mod parse;
 mod preview;
