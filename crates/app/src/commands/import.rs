@@ -29,14 +29,22 @@ const SHOWN_CHARS: usize = 200;
 /// Skipped lines printed one by one on a terminal; the others are counted. `--json` lists up to a thousand.
 const REJECTED_SHOWN: usize = 100;
 
-/// Exit code when some rows were skipped.
+/// Exit code when some rows were skipped, or may be missing.
 #[derive(Debug, thiserror::Error)]
-#[error("{}{}", match .count {
-    1 => "1 row could not be read and was skipped".to_owned(),
-    count => format!("{count} rows could not be read and were skipped"),
-}, if *.imported { "; the others are imported" } else { "" })]
+#[error("{}{}", match (.count, .warnings) {
+    (0, 1) => "1 file may be incomplete".to_owned(),
+    (0, warnings) => format!("{warnings} files may be incomplete"),
+    (1, _) => "1 row could not be read and was skipped".to_owned(),
+    (count, _) => format!("{count} rows could not be read and were skipped"),
+}, match (*.imported, .count) {
+    (false, _) => "",
+    (true, 0) => ", and is imported as it is",
+    (true, _) => "; the others are imported",
+})]
 pub(crate) struct SkippedRows {
     count: usize,
+    /// Files that do not add up or are cut off.
+    warnings: usize,
     /// Whether the other rows were imported, and not only previewed.
     imported: bool,
 }
@@ -51,16 +59,13 @@ pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
         charges: args.charges.map(ChargeSign::from),
         limits: config.imports.reading,
     };
-    let (mut unread, mut left_out) = (0, 0);
+    let mut tally = FileTally::default();
     for path in &args.files {
-        let read = content(path).and_then(|bytes| {
-            let mut reading = files::read(&bytes, &hints)?;
-            settle_kinds(&mut reading, path, args.kind);
-            Ok(reading)
-        });
+        let read = content(path)
+            .and_then(|bytes| files::read(&bytes, &hints).map_err(anyhow::Error::from));
         match &read {
-            Ok(reading) => left_out += reading.rejected.count,
-            Err(_) => unread += 1,
+            Ok(reading) => tally.count(reading.rejected.count, &reading.notes),
+            Err(_) => tally.unread += 1,
         }
         let report = match (read, args.output.json) {
             (Ok(reading), true) => json_line(path, &reading)?,
@@ -73,27 +78,32 @@ pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
         };
         print(&report)?;
     }
-    outcome(unread, left_out, false)
+    tally.outcome(false)
 }
 
-/// Settles the kinds of accounts that the file leaves open, by `--kind` or by the file's name.
-fn settle_kinds(reading: &mut FileContents, path: &Path, kind: Option<cli::KindIs>) {
-    if let Some(kind) = kind {
-        let (kind, subtype) = kind.parts();
-        reading.accounts.iter_mut().for_each(|it| it.set_kind(kind, subtype));
-        reading.questions.retain(|it| !matches!(it, FileQuestion::AccountKind { .. }));
+/// Counts over all files.
+#[derive(Default)]
+struct FileTally {
+    unread: usize,
+    skipped_rows: usize,
+    /// Files with a warning.
+    warnings: usize,
+}
+
+impl FileTally {
+    fn count(&mut self, skipped_rows: usize, notes: &Notes) {
+        self.skipped_rows += skipped_rows;
+        self.warnings += usize::from(notes.warnings().next().is_some());
     }
-    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-    files::csv::apply_file_name(reading, &name);
-}
 
-/// The result of all files: a file that could not be read counts more than skipped rows.
-fn outcome(unread: usize, left_out: usize, imported: bool) -> Result<()> {
-    match (unread, left_out) {
-        (0, 0) => Ok(()),
-        (0, count) => Err(SkippedRows { count, imported }.into()),
-        (1, _) => bail!("1 file could not be read"),
-        (count, _) => bail!("{count} files could not be read"),
+    /// The result of all files: a file that could not be read counts more than skipped rows.
+    fn outcome(&self, imported: bool) -> Result<()> {
+        match (self.unread, self.skipped_rows, self.warnings) {
+            (0, 0, 0) => Ok(()),
+            (0, count, warnings) => Err(SkippedRows { count, warnings, imported }.into()),
+            (1, ..) => bail!("1 file could not be read"),
+            (count, ..) => bail!("{count} files could not be read"),
+        }
     }
 }
 
@@ -128,7 +138,7 @@ fn json_line(path: &Path, reading: &FileContents) -> Result<String> {
         accounts: accounts.collect::<Result<_>>()?,
         rejected: rejected_json(&reading.rejected),
         rejected_count: reading.rejected.count,
-        notes: reading.notes.all.iter().map(note_json).collect(),
+        notes: notes_json(&reading.notes),
         doubts: reading.questions.iter().map(doubt_json).collect(),
     };
     Ok(format!("{}\n", serde_json::to_string(&line)?))
@@ -187,8 +197,10 @@ fn rejected_json(rejected: &Rejections) -> Vec<serde_json::Value> {
     rejected.rows.iter().map(one).collect()
 }
 
-fn note_json(note: &files::Note) -> serde_json::Value {
-    json!({ "line": note.line, "text": note.text })
+fn notes_json(notes: &Notes) -> Vec<serde_json::Value> {
+    let one =
+        |it: &files::Note| json!({ "about": it.kind.as_str(), "line": it.line, "text": it.text });
+    notes.all.iter().map(one).collect()
 }
 
 fn doubt_json(doubt: &FileQuestion) -> serde_json::Value {
@@ -199,9 +211,6 @@ fn doubt_json(doubt: &FileQuestion) -> serde_json::Value {
         }
         FileQuestion::CardBalance { account } => {
             json!({ "about": "card_balance", "read_as": "owed", "account": account })
-        }
-        FileQuestion::AccountKind { account, read_as } => {
-            json!({ "about": "account_kind", "read_as": read_as.as_str(), "account": account })
         }
     }
 }
@@ -227,15 +236,16 @@ fn text(path: &Path, reading: &FileContents) -> String {
         }
         text.push('\n');
     }
-    text + &noted_lines(&reading.notes) + &skipped_lines(&reading.rejected, &reading.questions)
+    text + &note_lines(&reading.notes) + &skipped_lines(&reading.rejected, &reading.questions)
 }
 
-fn noted_lines(notes: &Notes) -> String {
+fn note_lines(notes: &Notes) -> String {
     let mut text = String::new();
     for note in notes.all.iter().take(REJECTED_SHOWN) {
+        let word = if note.kind.is_warning() { "warning" } else { "note" };
         text += &match note.line {
-            Some(line) => format!("  note on line {line}: {}\n", note.text),
-            None => format!("  note: {}\n", note.text),
+            Some(line) => format!("  {word} on line {line}: {}\n", note.text),
+            None => format!("  {word}: {}\n", note.text),
         };
     }
     let more = notes.count - notes.all.len().min(REJECTED_SHOWN);
@@ -274,9 +284,6 @@ fn question(doubt: &FileQuestion) -> &'static str {
             "The card's balance is positive. Use --balance owed if you owe it, or --balance \
                 owned if the bank owes you."
         }
-        FileQuestion::AccountKind { .. } => {
-            "What kind of account is this? Use --kind checking, savings, credit-card, loan or investment."
-        }
     }
 }
 
@@ -285,17 +292,16 @@ pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
     let app = open::app(config, IfMissing::Fail).await?;
     let user = named_or_only_person(&app, args.whose.user.as_deref()).await?;
     let caller = user.owner();
-    let (mut unread, mut left_out) = (0, 0);
+    let mut tally = FileTally::default();
     for path in &args.files {
         let file = path.display().to_string();
         match import_file(&app, &caller, args, path).await {
-            Ok(Imported { taken, destinations, notes }) => {
-                left_out += taken.rejected;
-                let notes = (&notes, args.output.json);
-                print(&summary(&file, &taken, &destinations, notes))?;
+            Ok(done) => {
+                tally.count(done.taken.rejected, &done.notes);
+                print(&summary(&file, &done, args.output.json))?;
             }
             Err(error) => {
-                unread += 1;
+                tally.unread += 1;
                 let report = crate::sentence(&error);
                 let json = json!({ "file": file, "error": report });
                 print(&match args.output.json {
@@ -305,11 +311,11 @@ pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
             }
         }
     }
-    outcome(unread, left_out, true)
+    tally.outcome(true)
 }
 
-/// The result of a file, and the accounts that it was imported into.
-struct Imported {
+/// The result of one file.
+struct ImportedFile {
     taken: CommitOutcome,
     destinations: Vec<ImportedInto>,
     notes: Notes,
@@ -341,12 +347,8 @@ impl ImportedInto {
     }
 }
 
-fn summary(
-    file: &str,
-    taken: &CommitOutcome,
-    destinations: &[ImportedInto],
-    (notes, as_json): (&Notes, bool),
-) -> String {
+fn summary(file: &str, done: &ImportedFile, as_json: bool) -> String {
+    let ImportedFile { taken, destinations, notes } = done;
     let service::ingest::imports::Summary { new, changed, seen, removed } = taken.summary;
     if as_json {
         let line = json!({
@@ -358,12 +360,11 @@ fn summary(
             "already_there": seen,
             "removed": removed,
             "rejected_count": taken.rejected,
-            "notes": notes.all.iter().map(note_json).collect::<Vec<_>>(),
+            "notes": notes_json(notes),
         });
         return format!("{line}\n");
     }
     let destinations: String = destinations.iter().map(ImportedInto::text).collect();
-    let destinations = destinations + &noted_lines(notes);
     if new + changed + removed == 0 {
         let there = counted(seen, "transaction");
         return format!("{file}: nothing new, {there} already imported\n{destinations}");
@@ -379,7 +380,7 @@ async fn import_file(
     caller: &Caller,
     args: &cli::Import,
     path: &Path,
-) -> Result<Imported> {
+) -> Result<ImportedFile> {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let id = files::stage(app, caller, &name, content(path)?).await?;
     let taken = answer_and_commit(app, caller, args, id).await;
@@ -395,7 +396,7 @@ async fn answer_and_commit(
     caller: &Caller,
     args: &cli::Import,
     id: FileId,
-) -> Result<Imported> {
+) -> Result<ImportedFile> {
     let first = files::preview(app, caller, id).await?;
     files::choose(app, caller, id, choices(args, &first)?).await?;
     let look = files::preview(app, caller, id).await?;
@@ -405,33 +406,21 @@ async fn answer_and_commit(
     if let Some(doubt) = look.doubts.first() {
         bail!(question(doubt));
     }
-    if let Some(open) = look.accounts.iter().find(|it| it.destination == Destination::Unknown) {
-        bail!(account_question(app, caller, open).await?);
-    }
     if !look.is_ready() {
-        bail!("there is nothing to import in this file");
+        bail!("the file does not name an account; choose one with --account, or use --account new");
+    }
+    if !args.output.json && look.notes.count > 0 {
+        print(&format!("{}:\n{}", look.file.name, note_lines(&look.notes)))?;
     }
     // An account was created if the preview knew no account to import into.
     let known: Vec<AccountId> = look.accounts.iter().filter_map(existing).collect();
-    let committed = commit_with_progress(app, caller, id).await?;
-    let mut destinations = Vec::with_capacity(committed.accounts.len());
-    for id in &committed.accounts {
+    let taken = commit_with_progress(app, caller, id).await?;
+    let mut destinations = Vec::with_capacity(taken.accounts.len());
+    for id in &taken.accounts {
         let account = accounts::get(app, caller, *id).await?;
         destinations.push(ImportedInto { account, is_new: !known.contains(id) });
     }
-    Ok(Imported { taken: committed, destinations, notes: look.notes })
-}
-
-/// The question which account a file belongs to, and the flags that answer it.
-async fn account_question(app: &App, caller: &Caller, account: &AccountPreview) -> Result<String> {
-    let flags = "use --account with the id of one of your accounts, or --account new";
-    let Some(id) = account.suggested else {
-        return Ok(format!("the file does not name its account in full; {flags}"));
-    };
-    let name = accounts::get(app, caller, id).await?.name;
-    Ok(format!(
-        "the file does not name its account in full; it may be {name} ({id}). Use --account same if it is, or {flags}"
-    ))
+    Ok(ImportedFile { taken, destinations, notes: look.notes })
 }
 
 fn existing(account: &AccountPreview) -> Option<AccountId> {
@@ -444,8 +433,6 @@ fn existing(account: &AccountPreview) -> Option<AccountId> {
 fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
     let destination = match args.account.as_deref() {
         Some("new") => Some(DestinationChoice::New),
-        // Answered below, for each account.
-        Some("same") => None,
         Some(text) => {
             let id = AccountId::parse(text).with_context(|| {
                 format!("--account must be an account's id such as acc_..., or new, not {text}")
@@ -461,18 +448,11 @@ fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
         None => None,
     };
     let owed = args.balance.map(|it| it == cli::BalanceIs::Owed);
-    let (kind, subtype) = args.kind.map(cli::KindIs::parts).unzip();
-    let subtype = subtype.flatten().map(str::to_owned);
-    let choice = AccountChoice { destination, owed, kind, subtype, ..AccountChoice::default() };
-    let is_same = args.account.as_deref() == Some("same");
-    let of = |account: &AccountPreview| {
-        let suggested = account.suggested.filter(|_| is_same).map(DestinationChoice::Existing);
-        AccountChoice { destination: destination.or(suggested), ..choice.clone() }
-    };
+    let choice = AccountChoice { destination, owed, ..AccountChoice::default() };
     Ok(Choices {
         dates: args.dates.map(DateOrder::from),
         charges: args.charges.map(ChargeSign::from),
-        accounts: look.accounts.iter().map(of).enumerate().collect(),
+        accounts: (0..look.accounts.len()).map(|place| (place, choice.clone())).collect(),
         ..look.choices.clone()
     })
 }

@@ -6,7 +6,7 @@ use http::StatusCode;
 use maud::{Markup, html};
 use service::Error;
 use service::ingest::imports::files::{
-    self, Destination, FileQuestion, Notes, Preview, Rejections, StagedFile, State,
+    self, Destination, Notes, Preview, Rejections, StagedFile, State,
 };
 
 use super::{
@@ -203,10 +203,7 @@ pub(super) fn missing(preview: &Preview) -> String {
     match preview {
         Preview { error: Some(error), .. } => sentence(error),
         _ if !preview.complaints.is_empty() => "Fix the column settings below first.".to_owned(),
-        _ if preview.doubts.iter().any(|it| !matches!(it, FileQuestion::AccountKind { .. })) => {
-            "Answer the questions below first.".to_owned()
-        }
-        _ if !preview.doubts.is_empty() => "Choose the type of the new account first.".to_owned(),
+        _ if !preview.doubts.is_empty() => "Answer the questions below first.".to_owned(),
         _ if preview.accounts.is_empty() => "There is nothing in this file to import.".to_owned(),
         _ if destinations().any(|it| it == Destination::Unknown) => {
             "Choose an account for this file first.".to_owned()
@@ -218,15 +215,19 @@ pub(super) fn missing(preview: &Preview) -> String {
 /// What the person should know before importing, although the rows are kept.
 fn notes(person: &Person, notes: &Notes) -> Markup {
     let more = notes.count.saturating_sub(NOTES_SHOWN.min(notes.all.len()));
+    let heading = match notes.warnings().next() {
+        Some(_) => "This file may be incomplete",
+        None => "Check this before you import",
+    };
     html! {
         @if notes.count > 0 {
             div.warning id="notes" {
-                p { strong { "Check this before you import" } }
+                p { strong { (heading) } }
                 ul.plain {
                     @for it in notes.all.iter().take(NOTES_SHOWN) {
                         li {
                             @if let Some(line) = it.line { "Line " (count_text(line as i64)) ": " }
-                            (person.view.mask_amounts(&it.text))
+                            (person.view.mask_amounts(&sentence(&it.text)))
                         }
                     }
                 }

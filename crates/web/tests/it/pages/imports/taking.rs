@@ -43,6 +43,27 @@ async fn an_import_shows_its_result_and_the_same_file_again_adds_nothing() {
 }
 
 #[tokio::test]
+async fn a_statement_that_does_not_add_up_says_so_before_it_is_imported() {
+    let world = World::new().await;
+    let (_, mut browser) = robin(&world).await;
+    let statement = |closing: &str| {
+        format!(
+            ":20:A\n:25:DE00123456780000001234\n:28C:1\n:60F:C260301USD10,00\n\
+             :61:260302D2,00NTRFNONREF\n:86:Coffee\n:62F:C260302USD{closing}\n-\n"
+        )
+    };
+    let at = upload(&mut browser, "wrong.sta", &statement("5,00")).await;
+    let page = browser.get(&at).await.good();
+    let (warning, button) = ("This file may be incomplete", "Import 1 new transaction");
+    let [warned_at, button_at] = [warning, button].map(|it| page.find(it));
+    assert!(warned_at.is_some() && warned_at < button_at, "{page}");
+    assert!(page.contains("The statement does not add up"), "{page}");
+    let at = upload(&mut browser, "right.sta", &statement("8,00")).await;
+    let page = browser.get(&at).await.good();
+    assert!(!page.contains(warning) && page.contains(button), "{page}");
+}
+
+#[tokio::test]
 async fn an_import_can_be_undone_and_shows_what_was_removed() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
