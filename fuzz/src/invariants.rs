@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use base::Date;
 use base::draft::AccountDraft;
 use sources::files::csv::Sheet;
-use sources::files::{FileContents, FileQuestion, REJECTED_MAX};
+use sources::files::{FileAccount, FileContents, FileQuestion, REJECTED_MAX};
 
 /// The largest amount that `service` accepts: one larger row would make it refuse the whole file.
 const MINOR_MAX: u64 = 100_000_000_000_000;
@@ -36,6 +36,24 @@ pub(crate) fn contents(contents: &FileContents) {
         assert!(names.insert(name), "two accounts have the id {name:?}");
     }
     contents.accounts.iter().for_each(|it| account(&it.draft));
+    let notes = &contents.notes;
+    assert!(notes.count >= notes.all.len(), "fewer notes are counted than listed");
+    for note in &notes.all {
+        assert!(!note.text.is_empty() && note.text.len() <= REASON_MAX, "{note:?}");
+    }
+    // Rows that are missing are reported, or the rest adds up.
+    if rejected.count == 0 && notes.warnings().next().is_none() {
+        contents.accounts.iter().for_each(adds_up);
+    }
+}
+
+/// Asserts that booked rows add up to the change between the balances of the statements.
+fn adds_up(account: &FileAccount) {
+    let Some(change) = account.stated_change_minor else { return };
+    let booked = account.draft.transactions.iter().filter(|it| !it.pending);
+    let sum: i128 = booked.map(|it| i128::from(it.amount.minor())).sum();
+    let id = &account.draft.external_id;
+    assert_eq!(sum, i128::from(change), "account {id} does not add up, without a warning");
 }
 
 pub(crate) fn account(account: &AccountDraft) {

@@ -2,6 +2,8 @@
 
 mod invariants;
 mod mapping;
+pub mod statements;
+pub mod truncation;
 
 use std::collections::BTreeMap;
 

@@ -38,6 +38,8 @@ usage: cargo xtask <task>
   quality [SEEDS [FILE]]
                     measure the quality on households of known truth, with SEEDS fresh ones
                     of each kind (12), and on FILE with more descriptors
+  quality statements [--list]
+                    measure how statement files by others are read, if they are there
   postgres          run a temporary PostgreSQL until its input ends or Ctrl-C
 ";
 
@@ -70,6 +72,7 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["bench", "webhooks"] => bench::measure_webhooks(),
         ["bench", rows] => bench::measure(rows.parse().context("ROWS must be a number")?),
         ["quality"] => quality::measure(12, None),
+        ["quality", "statements", options @ ..] => quality::measure_statements(options),
         ["quality", seeds, file @ ..] if file.len() < 2 => {
             let seeds = seeds.parse().context("SEEDS must be a number")?;
             quality::measure(seeds, file.first().copied())
