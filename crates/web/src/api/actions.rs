@@ -138,8 +138,8 @@ async fn create(call: Call) -> Result<Answer> {
     let kind = ActionType::parse(&action_type).ok_or_else(|| Error::internal("an unknown type"))?;
     let new = NewAction {
         payload: payload::read(&call, &members, kind).await?,
-        description: members.text("description")?,
-        reason: members.text("reason_markdown")?,
+        description: members.filled_text("description")?,
+        reason: members.filled_text("reason_markdown")?,
         expires_in_seconds: members.whole("expires_in_seconds")?,
     };
     propose(&call, new, within_payload).await

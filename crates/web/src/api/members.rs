@@ -61,11 +61,14 @@ impl Members {
     }
 
     pub fn text(&self, name: &str) -> Result<Option<String>> {
-        let text: Option<String> =
-            self.read(name, "be text", |raw| serde_json::from_str(raw).ok())?;
-        match text.as_deref() {
-            Some("") => Err(self.refuse(name, "must not be empty")),
-            _ => Ok(text),
+        self.read(name, "be text", |raw| serde_json::from_str(raw).ok())
+    }
+
+    /// Text that is not empty, where nothing else refuses empty text.
+    pub fn filled_text(&self, name: &str) -> Result<Option<String>> {
+        match self.text(name)? {
+            Some(text) if text.is_empty() => Err(self.refuse(name, "must not be empty")),
+            other => Ok(other),
         }
     }
 
@@ -291,7 +294,6 @@ mod tests {
         check(br#"{"name": "a", "name": "b"}"#, "error: name is given more than once");
         check(br#"{"name": 5}"#, "error: name must be text");
         check(br#"{"name": ["a"]}"#, "error: name must be text");
-        check(br#"{"name": ""}"#, "error: name must not be empty");
         check(br#"{"skip_approval": "true"}"#, "error: skip_approval must be true or false");
         check(br#"{"quantity": "5"}"#, "error: quantity must be a number such as 1.5");
         check(br#"{"quantity": 1e-10}"#, "error: quantity must have at most 9 decimals");
@@ -307,6 +309,20 @@ mod tests {
         for body in ["[]", "5", "{\"name\"", "{} {}", "null", "{'name': 1}"] {
             let refused = Members::parse(body.as_bytes(), &KNOWN).unwrap_err().to_string();
             assert!(refused.starts_with("the body must be one JSON object: "), "{body}: {refused}");
+        }
+    }
+
+    #[test]
+    fn filled_text_is_not_empty() {
+        for (body, expected) in [
+            ("{}", "None"),
+            (r#"{"name": null}"#, "None"),
+            (r#"{"name": "A"}"#, r#"Some("A")"#),
+            (r#"{"name": ""}"#, "name must not be empty"),
+        ] {
+            let read = Members::parse(body.as_bytes(), &KNOWN).unwrap().filled_text("name");
+            let shown = read.map_or_else(|error| error.to_string(), |it| format!("{it:?}"));
+            assert_eq!(shown, expected, "{body}");
         }
     }
 

@@ -198,7 +198,7 @@ pub(super) async fn read(call: &Call, body: &Members, kind: ActionType) -> Resul
         }
         ActionType::Custom => Ok(ActionPayload::Custom {
             title: payload.required("title", payload.text("title")?)?,
-            summary: payload.text("summary_markdown")?,
+            summary: payload.filled_text("summary_markdown")?,
             facts: payload.json("data")?,
         }),
     }
@@ -241,8 +241,8 @@ fn fix(payload: &Members, correction: Override) -> Result<ActionPayload> {
 fn rule(payload: &Members) -> Result<ActionPayload> {
     let direction = payload.one_of("cash_flow_direction", DIRECTIONS)?;
     Ok(ActionPayload::Rule(NewRule {
-        like: payload.text("like")?,
-        words: payload.text("words")?,
+        like: payload.filled_text("like")?,
+        words: payload.filled_text("words")?,
         account_id: payload.id("account_id")?,
         direction: direction.as_deref().and_then(Direction::parse),
         sets: Override {

@@ -243,6 +243,18 @@ async fn an_invalid_payload_is_refused_with_the_full_path_of_the_member() {
     for (kind, payload, member, message) in [
         ("custom", json!({}), "title", "is missing"),
         ("custom", json!({ "title": " " }), "title", "must describe the proposal in a few words"),
+        (
+            "custom",
+            json!({ "title": "A", "summary_markdown": "" }),
+            "summary_markdown",
+            "must not be empty",
+        ),
+        (
+            "rule.create",
+            json!({ "like": "", "category": "Groceries" }),
+            "like",
+            "must not be empty",
+        ),
         ("custom", json!({ "titel": "A" }), "titel", "is not known here; did you mean title?"),
         (
             buy,
