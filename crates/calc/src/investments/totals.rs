@@ -23,7 +23,8 @@ pub(super) fn total(holdings: &[Holding], rates: &Rates) -> Total {
     // Cash costs what it is worth, so alone it says nothing about the gain of the rest.
     let is_cash = |it: &Holding| it.asset_class == AssetClass::Cash;
     let has_cost = |it: &Holding| it.cost_basis_total_minor.is_some() && !is_cash(it);
-    let has_gain = holdings.iter().any(has_cost) || holdings.iter().all(is_cash);
+    let valued = || holdings.iter().filter(|it| value_in_base(it, rates).is_some());
+    let has_gain = valued().any(has_cost) || valued().all(is_cash);
     for holding in holdings {
         let in_base = |minor: Option<i64>| rates.to_base(minor?, holding.currency);
         let Some(worth) = in_base(holding.current_value_minor) else { continue };
