@@ -21,7 +21,7 @@ use service::platform::idempotency::{self, Request, StoredResponse};
 use service::platform::limits;
 use service::trading::paper;
 use service::{Caller, Error, Result, Scopes, insights, webhooks};
-use testkit::draft::{account, brokerage, card, checking, position, rate, statement, txn};
+use testkit::draft::{account, brokerage, card, checking, position, rate, statement, trade, txn};
 use testkit::simplefin::{self, SimpleFin};
 use testkit::{Kind, Person, World, hex, new_key, new_user};
 use wire::v1::{self, Scope};
@@ -312,7 +312,8 @@ async fn deleting_a_person_deletes_every_row_of_theirs() {
         imports::undo(&world.app, &person.caller, import).await.unwrap();
         // A transaction that is still queued for insights.
         let late = txn("2026-03-08", -100, "KROGER #339").id("late");
-        person.import(statement([checking("A").with(late)])).await;
+        let traded = trade("2026-03-08", "buy", "VTI", "1", 10_000);
+        person.import(statement([checking("A").with(late).trading([traded])])).await;
         with_files(&world, person).await;
     }
     let before = world.stored().await;
