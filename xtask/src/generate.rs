@@ -9,8 +9,14 @@ use crate::{cargo, output_of, root};
 
 /// The arguments that print each file, and its path.
 const GENERATED: &[(&[&str], &str)] = &[(&["openapi"], "docs/openapi.json")];
+/// The model that guesses categories, trained from the tables beside it.
+const MODEL: &str = "data/model.bin";
 
 pub(crate) fn write() -> Result<()> {
+    // First, because the program contains it.
+    fs::write(root().join(MODEL), calc::enrich::train_model())
+        .with_context(|| format!("writing {MODEL}"))?;
+    println!("wrote {MODEL}");
     for (arguments, path) in GENERATED {
         let mut program = cargo(&["run", "--quiet", "--package", "evenkeel", "--"]);
         fs::write(root().join(path), output_with(&mut program, arguments)?)
@@ -21,6 +27,10 @@ pub(crate) fn write() -> Result<()> {
 }
 
 pub(crate) fn check() -> Result<()> {
+    let model = fs::read(root().join(MODEL))
+        .with_context(|| format!("cannot read {MODEL}: run `cargo xtask generate`"))?;
+    let is_current = model == calc::enrich::train_model();
+    ensure!(is_current, "{MODEL} is out of date: run `cargo xtask generate`");
     for (arguments, path) in GENERATED {
         let kept = fs::read(root().join(path))
             .with_context(|| format!("cannot read {path}: run `cargo xtask generate`"))?;

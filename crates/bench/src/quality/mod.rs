@@ -9,6 +9,7 @@ mod categories;
 mod classes;
 mod descriptors;
 mod product;
+mod real_descriptors;
 mod recurring;
 mod report;
 mod share;
@@ -58,6 +59,9 @@ pub(crate) async fn measure(
     report::demo(&demo);
     let held_out = descriptors::score(&descriptors::read(descriptors::HELD_OUT)?);
     report::descriptors("held-out descriptors", &held_out);
+    if let Some(file) = real_descriptors::file() {
+        real_descriptors::report(&file)?;
+    }
     report::adversarial(&adversarial::check().await?);
     if let Some(file) = external {
         let text = std::fs::read_to_string(file).context("reading the external file")?;

@@ -6,6 +6,7 @@ use super::fold::fold;
 use super::merchants::{Merchant, merchant};
 use super::name::{MOST_WORDS, Mark, Name};
 use super::tokens::{Kind, Separator, Token, split};
+use super::{anywhere, keywords};
 
 /// The key of a descriptor that names no merchant.
 pub const UNKNOWN: &str = "UNKNOWN";
@@ -17,6 +18,8 @@ pub struct CleanedDescriptor {
     pub key: String,
     /// The known merchant of the key.
     pub merchant: Option<&'static Merchant>,
+    /// The merchant's name is inside other words, which is good evidence only for a purchase.
+    pub is_found_inside: bool,
     /// All words of the descriptor in the spelling of the key, for keywords and rules.
     pub text: String,
     pub processor: Option<Processor>,
@@ -29,30 +32,81 @@ pub struct CleanedDescriptor {
 
 /// Parses a descriptor and extracts its key. Cleaning a key gives the same key, and no descriptor gives an empty one.
 pub fn clean(description: &str) -> CleanedDescriptor {
-    let mut cleaned = without_merchant(description);
-    cleaned.merchant = merchant(&cleaned.key);
-    cleaned
-}
-
-/// Like `clean`, without the merchant lookup; the merchant table itself is built with it.
-fn without_merchant(description: &str) -> CleanedDescriptor {
     let folded = fold(description);
     let tokens = split(&folded);
     let parser = DescriptorParser::new(&tokens, &DESCRIPTORS);
-    let ParsedKey { mut key, processor, mut is_final } = parser.find();
-    // A shortened key may again end in a city or start with a channel, so this repeats. Each round shortens the key,
-    // or finds a merchant family or nothing, whose keys are final, so it ends.
-    while !is_final {
-        let again = DescriptorParser::new(&split(&key), &DESCRIPTORS).find();
-        is_final = again.is_final || again.key == key;
-        key = again.key;
+    let mut cleaned = first_pass(&parser);
+    // A person may have a merchant's name in front of another.
+    cleaned.merchant = merchant(&cleaned.key).filter(|it| !cleaned.person || it.key == cleaned.key);
+    let is_known = cleaned.merchant.is_some() || cleaned.key == UNKNOWN;
+    if !is_known && !cleaned.person && !keywords::is_banks_own(&cleaned.key) {
+        clean_again(DescriptorParser { is_strict: true, ..parser }, &mut cleaned);
     }
+    cleaned
+}
+
+/// The second pass, for a key that no table knows: the wrapping of an unknown bank is removed, and then a known name may
+/// be anywhere.
+fn clean_again(parser: DescriptorParser<'_>, cleaned: &mut CleanedDescriptor) {
+    // The first key is read again too, so that cleaning a key changes nothing.
+    let shorter = strict_key(&parser, &cleaned.key)
+        .or_else(|| strict_key(&DescriptorParser::strict(&split(&cleaned.key)), &cleaned.key));
+    if let Some(key) = shorter {
+        cleaned.key = key;
+        cleaned.merchant = merchant(&cleaned.key);
+    }
+    if cleaned.merchant.is_none() {
+        let (start, _) = parser.peel();
+        let names: Vec<&str> = parser.names(start).collect();
+        cleaned.merchant = anywhere::merchant(&names);
+        cleaned.is_found_inside = cleaned.merchant.is_some();
+    }
+    if let Some(merchant) = cleaned.merchant {
+        merchant.key.clone_into(&mut cleaned.key);
+    }
+}
+
+/// The key without the wrapping, if it is shorter and still a name.
+fn strict_key(parser: &DescriptorParser<'_>, first: &str) -> Option<String> {
+    let (mut key, _) = repeated(parser.find(), true);
+    end_at_pay(&mut key);
+    shorten(&mut key);
+    let is_name = key != UNKNOWN && !keywords::is_phrase(&key);
+    (key.len() < first.len() && is_name).then_some(key)
+}
+
+/// Like `clean`, without merchants; the merchant table itself is built with it.
+fn first_pass(parser: &DescriptorParser<'_>) -> CleanedDescriptor {
+    let (mut key, processor) = repeated(parser.find(), false);
     end_at_pay(&mut key);
     shorten(&mut key);
     let (transfer_words, refund_words) = parser.hints();
     let person = processor.is_some_and(Processor::is_between_people);
     let text = spaced(&parser.words);
-    CleanedDescriptor { key, merchant: None, text, processor, person, transfer_words, refund_words }
+    CleanedDescriptor {
+        key,
+        merchant: None,
+        is_found_inside: false,
+        text,
+        processor,
+        person,
+        transfer_words,
+        refund_words,
+    }
+}
+
+/// Repeats parsing until nothing changes: a shortened key may again end in a city or start with a channel. Each round
+/// shortens the key, or finds a merchant family or nothing, whose keys are final, so it ends.
+fn repeated(found: ParsedKey, is_strict: bool) -> (String, Option<Processor>) {
+    let ParsedKey { mut key, processor, mut is_final } = found;
+    while !is_final {
+        let tokens = split(&key);
+        let parser = DescriptorParser::new(&tokens, &DESCRIPTORS);
+        let again = DescriptorParser { is_strict, ..parser }.find();
+        is_final = again.is_final || again.key == key;
+        key = again.key;
+    }
+    (key, processor)
 }
 
 /// The key of a name in a table. Most names contain no word of a bank and are their own keys.
@@ -64,7 +118,10 @@ pub(super) fn key_of_name(name: &str) -> String {
     };
     let mut words = folded.split(' ');
     let is_short = words.clone().count() <= MOST_WORDS;
-    if is_short && words.all(is_plain) { folded } else { without_merchant(name).key }
+    if is_short && words.all(is_plain) {
+        return folded;
+    }
+    first_pass(&DescriptorParser::new(&split(&folded), &DESCRIPTORS)).key
 }
 
 /// Keys are in database indexes, which limits their length.
@@ -118,13 +175,19 @@ struct DescriptorParser<'a> {
     words: Vec<&'a str>,
     roles: Vec<Roles>,
     table: &'static Descriptors,
+    /// In the second pass: whatever follows a name and looks like the bank's own ends it.
+    is_strict: bool,
 }
 
 impl<'a> DescriptorParser<'a> {
     fn new(tokens: &'a [Token<'a>], table: &'static Descriptors) -> DescriptorParser<'a> {
         let words: Vec<&str> = tokens.iter().map(|it| it.text).collect();
         let roles = words.iter().map(|it| table.roles(it)).collect();
-        DescriptorParser { tokens, words, roles, table }
+        DescriptorParser { tokens, words, roles, table, is_strict: false }
+    }
+
+    fn strict(tokens: &'a [Token<'a>]) -> DescriptorParser<'a> {
+        DescriptorParser { is_strict: true, ..DescriptorParser::new(tokens, &DESCRIPTORS) }
     }
 
     fn find(&self) -> ParsedKey {
@@ -163,6 +226,7 @@ impl<'a> DescriptorParser<'a> {
         let (mut start, mut processor) = (self.name_field(), None);
         loop {
             start = self.next_name(start);
+            start += if self.is_strict { self.place_in_front(start) } else { 0 };
             let Some((length, peeled)) = self.prefix(start) else { return (start, processor) };
             if self.family(start).is_some() || !self.is_named(start + length) {
                 return (start, processor);
@@ -180,7 +244,21 @@ impl<'a> DescriptorParser<'a> {
             let (length, _) = found.find(|(length, mark)| self.is_behind(**mark, at + length))?;
             self.is_named(at + length).then_some(at + length)
         };
-        (0..self.words.len()).filter(is_field).find_map(name_start).unwrap_or(0)
+        let found = (0..self.words.len()).filter(is_field).find_map(name_start);
+        found.or_else(|| self.named_id().filter(|_| self.is_strict)).unwrap_or(0)
+    }
+
+    /// The shop in the id that a wallet writes: PAYPAL DES:INST XFER ID:BLUE INDN:SAM.
+    fn named_id(&self) -> Option<usize> {
+        const FEWEST_LETTERS: usize = 4;
+        let (_, processor) = self.prefix(0)?;
+        let at = self.words.windows(2).position(|it| it[0] == "ID" && it[1] != "INDN")? + 1;
+        let token = self.tokens.get(at)?;
+        let is_name = token.separator == Separator::Colon
+            && token.kind.is_name()
+            && token.text.len() >= FEWEST_LETTERS
+            && token.text.bytes().all(|it| it.is_ascii_alphabetic());
+        (processor.is_some() && self.words[..at].contains(&"DES") && is_name).then_some(at)
     }
 
     fn prefix(&self, start: usize) -> Option<(usize, Option<Processor>)> {
@@ -241,6 +319,10 @@ impl<'a> DescriptorParser<'a> {
             let mut length = 1;
             match token.kind {
                 _ if is_year => {}
+                _ if self.is_strict && !name.words.is_empty() && self.is_wrapping(at) => {
+                    name.drop_markers();
+                    break;
+                }
                 Kind::Break if name.words.is_empty() => {}
                 Kind::Break => break,
                 Kind::Date => {}
@@ -269,6 +351,35 @@ impl<'a> DescriptorParser<'a> {
             at += length;
         }
         name
+    }
+
+    /// Whether a date, a long number, a contact or a channel is here, behind the name.
+    fn is_wrapping(&self, at: usize) -> bool {
+        match self.tokens[at].kind {
+            Kind::Date | Kind::Phone | Kind::Number | Kind::Host => true,
+            Kind::Word => self.prefix(at).is_some_and(|(length, by)| length > 1 && by.is_none()),
+            Kind::Small | Kind::Break => false,
+        }
+    }
+
+    /// The length of a state, with its city, between a channel's number and the name: 4411 KY LEXINGTON BLUE BARN.
+    fn place_in_front(&self, start: usize) -> usize {
+        let is_numbered = start > 0 && !self.tokens[start - 1].kind.is_name();
+        let is_state = self.roles.get(start).is_some_and(|it| it.has(Role::State));
+        if !is_numbered || !is_state {
+            return 0;
+        }
+        let words = &self.words[start + 1..];
+        let mut cities = self.table.cities.at(words).chain(self.table.cities_ahead.at(words));
+        let city = cities.next().map_or(0, |it| it.0);
+        let place = [1 + city, 1].into_iter().find(|it| self.is_named(start + it));
+        place.map_or(0, |it| self.next_name(start + it) - start)
+    }
+
+    /// The words from `start` on that may belong to a name.
+    fn names(&self, start: usize) -> impl Iterator<Item = &'a str> {
+        let tokens = self.tokens.get(start..).unwrap_or_default();
+        tokens.iter().filter(|it| it.kind.is_name()).map(|it| it.text)
     }
 
     /// Whether the word is the path of a web address: the BILL in SHOP.COM/BILL.

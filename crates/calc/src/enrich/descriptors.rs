@@ -116,6 +116,10 @@ impl Roles {
     pub(super) fn is_none(self) -> bool {
         self == Roles::default()
     }
+
+    pub(super) fn is_some(self) -> bool {
+        !self.is_none()
+    }
 }
 
 pub(super) struct Descriptors {
@@ -127,6 +131,8 @@ pub(super) struct Descriptors {
     pub(super) cuts: Phrases<Terminator>,
     pub(super) trailing: Phrases<()>,
     pub(super) cities: Phrases<()>,
+    /// Cities that may be between a state and a name, besides `cities`.
+    pub(super) cities_ahead: Phrases<()>,
     pub(super) hints: Phrases<Hint>,
     roles: WordMap<&'static str, Roles>,
 }
@@ -154,7 +160,7 @@ pub(super) fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
-fn of(section: &'static str) -> impl Iterator<Item = &'static str> {
+pub(super) fn of(section: &'static str) -> impl Iterator<Item = &'static str> {
     lines().filter(move |(name, _)| *name == section).map(|(_, phrase)| phrase)
 }
 
@@ -192,6 +198,7 @@ fn read() -> Descriptors {
         cuts: Phrases::new(of("cut").map(behind)),
         trailing: Phrases::new(of("trailing").map(|it| (it, ()))),
         cities: Phrases::new(of("city").map(|it| (it, ()))),
+        cities_ahead: Phrases::new(of("city-ahead").map(|it| (it, ()))),
         hints: Phrases::new(hints),
         roles: WordMap::default(),
     };

@@ -46,6 +46,20 @@ impl FuzzySpellings {
         glued.or_else(|| self.cut(key))
     }
 
+    /// The only merchant whose spelling has exactly these letters.
+    pub(super) fn glued(&self, letters: &str) -> Option<usize> {
+        let is_whole = |(it, end): &(Spelling, End)| *end == End::Whole && it.is_prefix;
+        only(self.starting(letters).filter(is_whole))
+    }
+
+    /// Whether a spelling starts with these letters, of which there must be no more than a stem has.
+    pub(super) fn has_start(&self, letters: &str) -> bool {
+        let start = stem(letters);
+        let at = self.0.partition_point(|it| it.0 < start);
+        let length = start.iter().take_while(|it| **it != 0).count();
+        self.0.get(at).is_some_and(|it| it.0[..length] == start[..length])
+    }
+
     /// Matches truncated spellings. A key that ends with a whole word more likely is another name: GOLDEN STATE is
     /// not the water company.
     fn cut(&self, key: &str) -> Option<usize> {

@@ -39,13 +39,14 @@ impl Merchant {
     /// The category of a row with this merchant. None if the table only covers the other direction: paying an
     /// employer is not a salary.
     pub fn category(&self, inflow: bool) -> Option<Category> {
-        let earned = [
+        let received = [
             (Flag::Payroll, "INCOME_SALARY"),
             (Flag::Gig, "INCOME_GIG_ECONOMY"),
             (Flag::Rental, "INCOME_RENTAL"),
+            (Flag::P2p, "TRANSFER_IN_OTHER_TRANSFER_IN"),
         ];
-        let earned = earned.iter().find(|(flag, _)| inflow && self.is(*flag));
-        match earned {
+        let received = received.iter().find(|(flag, _)| inflow && self.is(*flag));
+        match received {
             Some((_, code)) => Category::parse(code),
             None => facing(self.category, inflow),
         }
@@ -67,7 +68,7 @@ fn facing(category: Category, inflow: bool) -> Option<Category> {
 pub(super) struct Table {
     pub(super) merchants: Vec<Merchant>,
     pub(super) spellings: WordMap<&'static str, Spelling>,
-    letters: FuzzySpellings,
+    pub(super) letters: FuzzySpellings,
 }
 
 pub(super) static MERCHANTS: LazyLock<Table> = LazyLock::new(|| read(TEXT));

@@ -1,6 +1,8 @@
 //! Enrichment: the counterparty and category of a transaction. In order: the person's override, rules, facts of the
-//! accounts, the source's category, the tables, and predictions from the person's own rows.
+//! accounts, the source's category, the tables, predictions from the person's own rows, and a guess.
 
+mod anywhere;
+mod brands;
 mod clean;
 mod descriptors;
 mod display_name;
@@ -9,13 +11,16 @@ mod fuzzy_spellings;
 mod history;
 mod keywords;
 mod merchants;
+mod model;
 mod name;
 mod phrases;
 mod rules;
 mod shapes;
+mod statement_words;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod train;
 
 use base::category::Category;
 use base::draft::AccountKind;
@@ -29,7 +34,9 @@ pub use display_name::display_name;
 pub use history::{History, Sample};
 use keywords::Keyword;
 pub use merchants::{Flag, Merchant, merchant};
+use model::Guess;
 pub use rules::{Rule, RuleSubject, Rules};
+pub use train::train_model;
 
 words!(
     /// The source of a transaction's category.
@@ -41,6 +48,7 @@ words!(
         Merchant => "merchant",
         Keyword => "keyword",
         History => "history",
+        Guess => "guess",
         None => "none",
     }
 );
@@ -86,17 +94,20 @@ pub struct Enriched {
 /// Identifies the content of the tables: transactions enriched with other tables must be enriched again.
 pub fn tables_fingerprint() -> u32 {
     // FNV-1a; the input is not attacker-controlled.
-    let texts = [descriptors::TEXT, keywords::TEXT, merchants::TEXT];
-    texts
-        .iter()
-        .flat_map(|it| it.bytes())
-        .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    let texts = [descriptors::TEXT, keywords::TEXT, merchants::TEXT, brands::TEXT];
+    let bytes = texts.iter().flat_map(|it| it.bytes()).chain(*model::WEIGHTS);
+    bytes.fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 /// The merchant key of a transaction with this descriptor.
 pub fn merchant_key(description: &str) -> String {
     let CleanedDescriptor { key, merchant, .. } = clean(description);
     merchant.map_or(key, |it| it.key.to_owned())
+}
+
+/// How likely the guess for a purchase with this descriptor is right, in percent. None if none is made.
+pub fn guess_confidence(description: &str) -> Option<u8> {
+    model::guess(&clean(description).key).map(|it| it.confidence)
 }
 
 /// Determines counterparty and category, each from the first source that has an answer.
@@ -107,7 +118,8 @@ pub fn enrich(
     history: &History,
 ) -> Enriched {
     let leading = leading_keyword(&cleaned.key, facts);
-    let row = Row { cleaned, facts, merchant: cleaned.merchant, leading };
+    let words = cleaned.text.split(' ').collect();
+    let row = Row { cleaned, facts, words, merchant: cleaned.merchant, leading };
     let (category, category_source) = match row.category(rules, history) {
         Some((category, category_source)) => (Some(category), category_source),
         None => (None, CategorySource::None),
@@ -116,9 +128,15 @@ pub fn enrich(
     Enriched { key, counterparty: row.counterparty(rules), category, category_source, hidden }
 }
 
+/// The primary categories that say nothing about a trade.
+const ABOUT_MONEY: [&str; 6] =
+    ["INCOME", "TRANSFER_IN", "TRANSFER_OUT", "LOAN_DISBURSEMENTS", "LOAN_PAYMENTS", "BANK_FEES"];
+
 struct Row<'a> {
     cleaned: &'a CleanedDescriptor,
     facts: &'a TransactionFacts<'a>,
+    /// All words of the descriptor.
+    words: Vec<&'a str>,
     merchant: Option<&'static Merchant>,
     /// The keyword that the key starts with.
     leading: Option<&'static Keyword>,
@@ -139,7 +157,8 @@ impl Row<'_> {
         let ruled = || self.rules(rules).find_map(|it| it.category);
         // A refund by an employer is not a wage.
         let earned = self.facts.inflow && !self.cleaned.refund_words;
-        let traded = || self.merchant.and_then(|it| it.category(earned));
+        let sale = |it: &'static Merchant| it.category(earned).map(|it| self.without_tax(it));
+        let traded = || self.merchant.filter(|_| !self.cleaned.is_found_inside).and_then(sale);
         let sample = Sample {
             key: &self.cleaned.key,
             inflow: self.facts.inflow,
@@ -147,9 +166,8 @@ impl Row<'_> {
             account_kind: self.facts.account_kind,
         };
         // Money that a shop pays its employees is not a purchase, and the text says so.
-        let is_income = |it: &Category| it.primary() == "INCOME";
-        let sold = || traded().is_some_and(|it| self.facts.inflow && !is_income(&it));
-        let wages = || if sold() { self.keyword().filter(is_income) } else { None };
+        let sold = || traded().is_some_and(|it| self.facts.inflow && it.primary() != "INCOME");
+        let wages = || if sold() { self.wages() } else { None };
         let by =
             |category_source: CategorySource| move |category: Category| (category, category_source);
         overridden
@@ -158,12 +176,19 @@ impl Row<'_> {
             .or_else(|| self.structure().map(by(CategorySource::Structure)))
             .or_else(|| self.specific_source_category().map(by(CategorySource::Provider)))
             .or_else(|| wages().map(by(CategorySource::Keyword)))
+            .or_else(|| self.card_payment().map(by(CategorySource::Keyword)))
             .or_else(|| traded().map(by(CategorySource::Merchant)))
+            .or_else(|| self.brand(brands::exact).map(by(CategorySource::Merchant)))
             .or_else(|| self.keyword().map(by(CategorySource::Keyword)))
+            .or_else(|| statement_words::fee(&self.words).map(by(CategorySource::Keyword)))
+            .or_else(|| self.inside().and_then(sale).map(by(CategorySource::Merchant)))
+            .or_else(|| self.brand(brands::leading).map(by(CategorySource::Merchant)))
+            .or_else(|| self.word_part().map(by(CategorySource::Keyword)))
             .or_else(|| history.guess(&sample).map(by(CategorySource::History)))
             .or_else(|| self.processor_category().map(by(CategorySource::Keyword)))
             // A generic category of the source is better than none.
             .or_else(|| self.facts.source_category.map(by(CategorySource::Provider)))
+            .or_else(|| self.guess().map(|it| (it.category, CategorySource::Guess)))
     }
 
     fn counterparty(&self, rules: &Rules) -> Option<String> {
@@ -239,29 +264,90 @@ impl Row<'_> {
         self.facts.source_category.filter(|it| it.primary() != "OTHER")
     }
 
+    /// Whether the money is spent, or comes back from where it was spent.
+    fn is_purchase(&self) -> bool {
+        self.facts.account_kind != AccountKind::Investment
+            && (!self.facts.inflow
+                || self.cleaned.refund_words
+                || self.facts.account_kind == AccountKind::Credit)
+    }
+
+    /// The merchant whose name is inside other words. Money in, and transfers, may mention anybody.
+    fn inside(&self) -> Option<&'static Merchant> {
+        let is_meant = self.is_purchase() && !self.cleaned.transfer_words;
+        self.merchant.filter(|_| self.cleaned.is_found_inside && is_meant)
+    }
+
+    fn brand(&self, find: fn(&str) -> Option<Category>) -> Option<Category> {
+        find(&self.cleaned.key).filter(|_| self.is_purchase() && !self.cleaned.person)
+    }
+
+    /// The keyword that a cut or glued word of the key stands for.
+    fn word_part(&self) -> Option<Category> {
+        let words: Vec<&str> = self.cleaned.key.split(' ').collect();
+        let is_purchase = self.is_purchase() && !self.cleaned.person;
+        keywords::word_part(&words).filter(|_| is_purchase && !self.is_banks_own())
+    }
+
+    /// Income from an employer that is also a shop.
+    fn wages(&self) -> Option<Category> {
+        let longest = self.keyword().filter(|it| it.primary() == "INCOME");
+        let pay = || keywords::pay(&self.words, self.facts.account_kind);
+        longest.or_else(pay)
+    }
+
+    /// Money from a tax office is a tax refund.
+    fn without_tax(&self, category: Category) -> Category {
+        let is_tax = category.detailed() == "GOVERNMENT_AND_NON_PROFIT_TAX_PAYMENT";
+        let refund = Category::parse("INCOME_TAX_REFUND").filter(|_| is_tax && self.facts.inflow);
+        refund.unwrap_or(category)
+    }
+
+    /// A payment to a card of a known issuer, unless the text names another debt.
+    fn card_payment(&self) -> Option<Category> {
+        let is_paying = !self.facts.inflow
+            && self.facts.account_kind == AccountKind::Depository
+            && statement_words::is_card_payment(&self.words);
+        let other = || self.keyword().filter(|it| it.primary() == "LOAN_PAYMENTS");
+        let card = Category::parse("LOAN_PAYMENTS_CREDIT_CARD_PAYMENT");
+        if is_paying { other().or(card) } else { None }
+    }
+
+    /// The guess of the model. It is never income or a transfer, and only made for purchases.
+    fn guess(&self) -> Option<Guess> {
+        let is_guessable = self.is_purchase()
+            && !self.cleaned.person
+            && self.merchant.is_none()
+            && self.facts.transfer.is_none()
+            && !self.is_banks_own()
+            && keywords::pay(&self.words, self.facts.account_kind).is_none();
+        if is_guessable { model::guess(&self.cleaned.key) } else { None }
+    }
+
     fn keyword(&self) -> Option<Category> {
-        let words: Vec<&str> = self.cleaned.text.split(' ').collect();
-        let found =
-            keywords::anywhere(&words, self.facts.inflow, self.facts.account_kind).or(self.leading);
+        let TransactionFacts { inflow, account_kind, .. } = *self.facts;
         // Securities and employers may have names of any trade; money from them is not a purchase.
-        let is_named_after_trade = self.facts.account_kind == AccountKind::Investment
-            || self.facts.inflow
-                && self.facts.account_kind == AccountKind::Depository
-                && !self.cleaned.refund_words;
-        let on_topic = |it: &Category| {
-            let topics =
-                ["INCOME", "TRANSFER_IN", "TRANSFER_OUT", "LOAN_DISBURSEMENTS", "BANK_FEES"];
-            !is_named_after_trade || topics.contains(&it.primary())
+        let is_named_after_trade = account_kind == AccountKind::Investment
+            || inflow && account_kind == AccountKind::Depository && !self.cleaned.refund_words;
+        // A restaurant's till outranks any other trade in its name.
+        let is_at_restaurant = self.processor_category().is_some();
+        let fits = |keyword: &Keyword| {
+            let primary = keyword.category.map_or("", Category::primary);
+            keyword.fits(inflow, account_kind)
+                && (!is_named_after_trade || ABOUT_MONEY.contains(&primary))
+                && (!is_at_restaurant || primary == "FOOD_AND_DRINK")
         };
+        let found = keywords::anywhere(&self.words, &fits);
+        let found = found.or(self.leading.filter(|it| fits(it))).and_then(|it| it.category);
         let between_people = || {
-            let code = if self.facts.inflow {
+            let code = if inflow {
                 "TRANSFER_IN_OTHER_TRANSFER_IN"
             } else {
                 "TRANSFER_OUT_OTHER_TRANSFER_OUT"
             };
             Category::parse(code).filter(|_| self.cleaned.person)
         };
-        found.and_then(|it| it.category).filter(on_topic).or_else(between_people)
+        found.or_else(between_people)
     }
 
     /// Toast only serves restaurants.

@@ -3,7 +3,7 @@
 use base::category::Category;
 use base::draft::id_source;
 use base::{AccountId, Date, Money, RuleId, Timestamp, TransactionId};
-use calc::enrich::{CategorySource, RuleSubject, UNKNOWN};
+use calc::enrich::{CategorySource, RuleSubject, UNKNOWN, guess_confidence};
 use calc::matching::MANUAL;
 use calc::transfers::TransferKind;
 use db::params;
@@ -37,6 +37,8 @@ pub struct TransactionDetail {
     pub category: Option<Category>,
     /// The stage of classifying that decided the category. None before it was classified.
     pub stage: Option<CategorySource>,
+    /// How likely a guessed category is right, in percent. None if it is not a guess.
+    pub guess_confidence: Option<u8>,
     /// The merchant that a rule would match. None where the bank's description names no merchant.
     pub merchant: Option<String>,
     /// The counterparty that the source gave.
@@ -111,6 +113,9 @@ fn read(row: &db::Row<'_>, accounts: &[Account]) -> db::Result<Found> {
     let account: AccountId = stored.account_id()?;
     let Some(account) = accounts.iter().find(|it| it.id == account) else { return Ok(None) };
     let (state, key) = (stored.state()?, stored.merchant_key()?);
+    let (stage, description) = (stored.category_stage()?, stored.description()?);
+    let is_guess = stage == Some(CategorySource::Guess);
+    let guess_confidence = is_guess.then(|| guess_confidence(description));
     let detail = TransactionDetail {
         id: stored.id()?,
         account: account.clone(),
@@ -118,10 +123,11 @@ fn read(row: &db::Row<'_>, accounts: &[Account]) -> db::Result<Found> {
         posted_on: stored.posted_on()?,
         authorized_on: stored.authorized_on()?,
         pending: state == TransactionState::Pending,
-        description: stored.description()?.to_owned(),
+        description: description.to_owned(),
         counterparty: stored.counterparty()?.map(str::to_owned),
         category: stored.category()?,
-        stage: stored.category_stage()?,
+        stage,
+        guess_confidence: guess_confidence.flatten(),
         merchant: key.filter(|it| *it != UNKNOWN).map(merchant_name),
         source_counterparty: stored.source_counterparty()?.map(str::to_owned),
         source_category: stored.source_category()?,

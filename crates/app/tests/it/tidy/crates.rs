@@ -28,7 +28,7 @@ const MAY_IMPORT: [(&str, &[&str]); 15] = [
         &["base", "calc", "wire", "db", "net", "sources", "demo", "webhooks", "service", "web"],
     ),
     ("e2e", &[]),
-    ("xtask", &[]),
+    ("xtask", &["calc"]),
 ];
 
 fn manifests() -> Vec<File> {

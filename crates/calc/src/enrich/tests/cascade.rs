@@ -6,7 +6,7 @@ use base::draft::AccountKind;
 
 use crate::enrich::*;
 
-fn category(code: &str) -> Category {
+pub(super) fn category(code: &str) -> Category {
     let found = Category::parse(code).unwrap();
     assert_eq!(found.detailed(), code);
     found
@@ -32,12 +32,12 @@ pub(super) fn facts() -> TransactionFacts<'static> {
     }
 }
 
-fn facts_for(kind: AccountKind, inflow: bool) -> TransactionFacts<'static> {
+pub(super) fn facts_for(kind: AccountKind, inflow: bool) -> TransactionFacts<'static> {
     TransactionFacts { account_kind: kind, inflow, ..facts() }
 }
 
 /// Enriches a row without rules and without history.
-fn plain(description: &str, facts: &TransactionFacts<'_>) -> Enriched {
+pub(super) fn plain(description: &str, facts: &TransactionFacts<'_>) -> Enriched {
     enrich(&clean(description), facts, &Rules::none(), &History::empty())
 }
 

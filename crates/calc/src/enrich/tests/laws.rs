@@ -144,7 +144,9 @@ proptest! {
 
     #[test]
     fn cleaning_a_key_again_changes_nothing(text in pieces()) {
-        let key = clean(&text).key;
+        let CleanedDescriptor { key, person, .. } = clean(&text);
+        // The key of a payment to a person is a name, in which no merchant is looked for.
+        prop_assume!(!person);
         prop_assert_eq!(&clean(&key).key, &key, "{}", text);
     }
 

@@ -8,7 +8,9 @@ use base::draft::AccountKind;
 use crate::enrich::clean::normalized_words;
 use crate::enrich::fuzzy_spellings::Spelling;
 use crate::enrich::merchants::{MERCHANTS, read};
-use crate::enrich::{Processor, UNKNOWN, clean, descriptors, keywords, merchant, merchants};
+use crate::enrich::{
+    Processor, UNKNOWN, brands, clean, descriptors, keywords, merchant, merchants,
+};
 
 /// Every spelling with its merchant's name, sorted.
 fn spellings() -> BTreeMap<&'static str, &'static str> {
@@ -91,7 +93,7 @@ fn a_merchant_is_found_with_spaces_missing_or_its_end_cut_off() {
 
 #[test]
 fn no_line_of_the_tables_exceeds_100_characters() {
-    for text in [descriptors::TEXT, keywords::TEXT, merchants::TEXT] {
+    for text in [descriptors::TEXT, keywords::TEXT, merchants::TEXT, brands::TEXT] {
         let long: Vec<_> = text.lines().filter(|it| it.chars().count() > 100).collect();
         assert!(long.is_empty(), "{long:#?}");
     }
@@ -159,6 +161,7 @@ fn every_line_of_the_descriptor_table_is_valid() {
         "state",
         "country",
         "city",
+        "city-ahead",
         "city-first",
         "city-last",
         "of",
@@ -166,6 +169,11 @@ fn every_line_of_the_descriptor_table_is_valid() {
         "transfer",
         "refund",
         "neutral",
+        "everyday",
+        "issuer",
+        "payment",
+        "fee",
+        "charged",
     ];
     for (section, line) in descriptors::lines() {
         assert!(sections.contains(&section), "{section}");
@@ -175,6 +183,10 @@ fn every_line_of_the_descriptor_table_is_valid() {
         match section {
             "processor" => assert!(Processor::parse(value.unwrap()).is_some(), "{line}"),
             "family" => assert_eq!(clean(value.unwrap()).key, value.unwrap(), "{line}"),
+            "charged" => {
+                let is_category = |it| Category::parse(&format!("BANK_FEES_{it}")).is_some();
+                assert!(value.is_none_or(is_category), "{line}");
+            }
             _ => assert_eq!(value, None, "{line}"),
         }
     }
@@ -188,4 +200,16 @@ fn every_processor_is_found_by_some_phrase() {
         .map(|(_, word)| word)
         .collect();
     assert!(Processor::ALL.iter().all(|it| written.contains(it.as_str())));
+}
+
+#[test]
+fn every_brand_is_normalized_and_unknown_to_the_merchants() {
+    let mut count = 0;
+    for (code, name) in brands::sections() {
+        assert!(Category::parse(code).is_some_and(|it| it.detailed() == code), "{code}");
+        assert_eq!(normalized_words(name), name);
+        assert!(!MERCHANTS.spellings.contains_key(name), "{name} is a merchant too");
+        count += 1;
+    }
+    assert!(count >= 4_000, "{count}");
 }

@@ -1,5 +1,7 @@
 //! The page of one transaction: its details, their source, and forms to correct them.
 
+use std::borrow::Cow;
+
 use axum::extract::{Path, RawQuery};
 use axum::response::Response;
 use base::{Money, TransactionId};
@@ -253,8 +255,8 @@ impl TransactionPage<'_> {
 }
 
 /// The source of the category, in words.
-fn provenance(it: &TransactionDetail) -> &'static str {
-    match it.stage {
+fn provenance(it: &TransactionDetail) -> Cow<'static, str> {
+    let words = match it.stage {
         Some(CategorySource::User) => "Set by you",
         Some(CategorySource::Rule) => "Set by your rule",
         Some(CategorySource::Structure) if it.transfer.is_some() => {
@@ -265,8 +267,13 @@ fn provenance(it: &TransactionDetail) -> &'static str {
         Some(CategorySource::Merchant) => "Known merchant",
         Some(CategorySource::Keyword) => "Based on the description",
         Some(CategorySource::History) => "Based on your earlier corrections",
+        Some(CategorySource::Guess) => match it.guess_confidence {
+            Some(percent) => return format!("Guessed from the name, {percent}% sure").into(),
+            None => "Guessed from the name",
+        },
         Some(CategorySource::None) | None => "Not recognized",
-    }
+    };
+    words.into()
 }
 
 fn kind(kind: Option<TransferKind>) -> &'static str {
