@@ -20,7 +20,9 @@ async fn column_settings_are_edited_and_apply_to_the_next_file_with_the_same_col
     let at = upload(&mut browser, "bank.csv", &next).await;
     let page = browser.get(&at).await.good();
     assert!(page.contains("from an earlier file"), "{page}");
-    assert!(page.contains("<td class=\"what\">four") && page.contains("3 new"), "{page}");
+    assert!(page.contains("<td class=\"what\">four"), "{page}");
+    // Equal columns do not prove that it is the same account.
+    assert!(page.contains("A file like it went into this account before"), "{page}");
 }
 
 #[tokio::test]
