@@ -120,6 +120,7 @@ impl Server {
     }
 
     /// Waits until the server has written its address and key.
+    #[expect(clippy::disallowed_methods, reason = "the wait is bounded by START_MAX")]
     fn wait_for(&mut self, ready: &Path, log: &Path) -> Result<Value> {
         let start = Instant::now();
         while start.elapsed() < START_MAX {

@@ -156,7 +156,7 @@ fn glued_trade(word: &str) -> Option<Category> {
     let trades = &KEYWORDS.trades;
     let ends = word.char_indices().map(|it| it.0).rev();
     ends.take_while(|it| *it >= SHORTEST_GLUED).find_map(|end| {
-        let found = trades.binary_search_by_key(&&word[..end], |it| &it.0).ok()?;
+        let found = trades.binary_search_by_key(&&word[..end], |it| it.0).ok()?;
         Some(trades[found].1)
     })
 }

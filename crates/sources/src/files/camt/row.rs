@@ -52,7 +52,7 @@ fn entry_amount(entry: &Entry, currency: Currency) -> Result<(Money, Option<Stri
 fn converted(entry: &Entry, other: &str, currency: Currency) -> Option<Money> {
     let exchange = &entry.exchange;
     let rate = parse_json_decimal(&plain(exchange.rate.as_deref()?, Comma::Decimal)?)?;
-    let rate = i128::from(Some(rate.billionths()).filter(|it| *it > 0)?);
+    let rate = Some(rate.billionths()).filter(|it| *it > 0)?;
     let other_currency = Currency::parse(other).ok()?;
     let foreign = i128::from(unsigned(&entry.amount, other_currency).ok()?.minor());
     let scale = |of: Currency| 10_i128.pow(of.decimals());

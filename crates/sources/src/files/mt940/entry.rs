@@ -118,7 +118,8 @@ fn amount_length(text: &str) -> usize {
     while let Some((at, it)) = rest.next() {
         let mut is_digit_next = || rest.peek().is_some_and(|(_, next)| next.is_ascii_digit());
         let is_gap = matches!(it, ' ' | '\u{A0}' | '\'');
-        if !it.is_ascii_digit() && !matches!(it, ',' | '.') && !(is_gap && is_digit_next()) {
+        let belongs = it.is_ascii_digit() || matches!(it, ',' | '.') || is_gap && is_digit_next();
+        if !belongs {
             return at;
         }
     }

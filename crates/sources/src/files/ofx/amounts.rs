@@ -36,7 +36,7 @@ impl WrittenAmount<'_> {
         let foreign = amount(self.text, Comma::Decimal, other)?.money;
         let scale = |of: Currency| 10_i128.pow(of.decimals());
         let converted = i128::from(foreign.minor())
-            .checked_mul(i128::from(rate.billionths()))
+            .checked_mul(rate.billionths())
             .and_then(|it| it.checked_mul(scale(currency)))
             .map(|it| divide_half_even(it, 1_000_000_000 * scale(other)))
             .and_then(|it| i64::try_from(it).ok())
