@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use base::draft::AccountKind;
 use clap::{Args, Subcommand};
 use service::ingest::imports::files::{ChargeSign, DateOrder};
 
@@ -114,9 +115,13 @@ pub(crate) struct Import {
     /// Show what is in the files without importing them; needs no server and no database
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// The account for files that name none: an id, or new
+    /// The account for files that do not name theirs in full: an id, new, or same for the one that such a file went
+    /// into before
     #[arg(long, value_name = "ACC_...")]
     pub(crate) account: Option<String>,
+    /// The kind of a new account
+    #[arg(long, value_name = "KIND")]
+    pub(crate) kind: Option<KindIs>,
     /// The order of day and month in dates such as 03/04
     #[arg(long, value_name = "ORDER")]
     pub(crate) dates: Option<DatesAre>,
@@ -161,6 +166,30 @@ impl From<ChargesAre> for ChargeSign {
         match charges {
             ChargesAre::Positive => ChargeSign::Positive,
             ChargesAre::Negative => ChargeSign::Negative,
+        }
+    }
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum KindIs {
+    Checking,
+    Savings,
+    CreditCard,
+    Loan,
+    Investment,
+    Other,
+}
+
+impl KindIs {
+    /// The kind of account, and Plaid's subtype.
+    pub(crate) fn parts(self) -> (AccountKind, Option<&'static str>) {
+        match self {
+            KindIs::Checking => (AccountKind::Depository, Some("checking")),
+            KindIs::Savings => (AccountKind::Depository, Some("savings")),
+            KindIs::CreditCard => (AccountKind::Credit, Some("credit card")),
+            KindIs::Loan => (AccountKind::Loan, None),
+            KindIs::Investment => (AccountKind::Investment, Some("brokerage")),
+            KindIs::Other => (AccountKind::Other, None),
         }
     }
 }

@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::config::Flags;
 
 pub(crate) use data::{
-    BalanceIs, Choose, Connect, Export, Import, NewConnection, Sync, TokenFrom, Which,
+    BalanceIs, Choose, Connect, Export, Import, KindIs, NewConnection, Sync, TokenFrom, Which,
 };
 pub(crate) use people::{Audit, Key, NewKey, NewUser, PasswordFrom, PersonArgs, User};
 

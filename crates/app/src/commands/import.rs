@@ -61,8 +61,11 @@ pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
     };
     let mut tally = FileTally::default();
     for path in &args.files {
-        let read = content(path)
-            .and_then(|bytes| files::read(&bytes, &hints).map_err(anyhow::Error::from));
+        let read = content(path).and_then(|bytes| {
+            let mut reading = files::read(&bytes, &hints)?;
+            settle_kinds(&mut reading, path, args.kind);
+            Ok(reading)
+        });
         match &read {
             Ok(reading) => tally.count(reading.rejected.count, &reading.notes),
             Err(_) => tally.unread += 1,
@@ -79,6 +82,17 @@ pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
         print(&report)?;
     }
     tally.outcome(false)
+}
+
+/// Settles the kinds of accounts that the file leaves open, by `--kind` or by the file's name.
+fn settle_kinds(reading: &mut FileContents, path: &Path, kind: Option<cli::KindIs>) {
+    if let Some(kind) = kind {
+        let (kind, subtype) = kind.parts();
+        reading.accounts.iter_mut().for_each(|it| it.set_kind(kind, subtype));
+        reading.questions.retain(|it| !matches!(it, FileQuestion::AccountKind { .. }));
+    }
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    files::csv::apply_file_name(reading, &name);
 }
 
 /// Counts over all files.
@@ -212,6 +226,9 @@ fn doubt_json(doubt: &FileQuestion) -> serde_json::Value {
         FileQuestion::CardBalance { account } => {
             json!({ "about": "card_balance", "read_as": "owed", "account": account })
         }
+        FileQuestion::AccountKind { account, read_as } => {
+            json!({ "about": "account_kind", "read_as": read_as.as_str(), "account": account })
+        }
     }
 }
 
@@ -283,6 +300,9 @@ fn question(doubt: &FileQuestion) -> &'static str {
         FileQuestion::CardBalance { .. } => {
             "The card's balance is positive. Use --balance owed if you owe it, or --balance \
                 owned if the bank owes you."
+        }
+        FileQuestion::AccountKind { .. } => {
+            "What kind of account is this? Use --kind checking, savings, credit-card, loan or investment."
         }
     }
 }
@@ -406,8 +426,11 @@ async fn answer_and_commit(
     if let Some(doubt) = look.doubts.first() {
         bail!(question(doubt));
     }
+    if let Some(open) = look.accounts.iter().find(|it| it.destination == Destination::Unknown) {
+        bail!(account_question(app, caller, open).await?);
+    }
     if !look.is_ready() {
-        bail!("the file does not name an account; choose one with --account, or use --account new");
+        bail!("there is nothing to import in this file");
     }
     if !args.output.json && look.notes.count > 0 {
         print(&format!("{}:\n{}", look.file.name, note_lines(&look.notes)))?;
@@ -423,6 +446,18 @@ async fn answer_and_commit(
     Ok(ImportedFile { taken, destinations, notes: look.notes })
 }
 
+/// The question which account a file belongs to, and the flags that answer it.
+async fn account_question(app: &App, caller: &Caller, account: &AccountPreview) -> Result<String> {
+    let flags = "use --account with the id of one of your accounts, or --account new";
+    let Some(id) = account.suggested else {
+        return Ok(format!("the file does not name its account in full; {flags}"));
+    };
+    let name = accounts::get(app, caller, id).await?.name;
+    Ok(format!(
+        "the file does not name its account in full; it may be {name} ({id}). Use --account same if it is, or {flags}"
+    ))
+}
+
 fn existing(account: &AccountPreview) -> Option<AccountId> {
     match account.destination {
         Destination::Existing(id) => Some(id),
@@ -433,6 +468,8 @@ fn existing(account: &AccountPreview) -> Option<AccountId> {
 fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
     let destination = match args.account.as_deref() {
         Some("new") => Some(DestinationChoice::New),
+        // Answered below, for each account.
+        Some("same") => None,
         Some(text) => {
             let id = AccountId::parse(text).with_context(|| {
                 format!("--account must be an account's id such as acc_..., or new, not {text}")
@@ -448,11 +485,18 @@ fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
         None => None,
     };
     let owed = args.balance.map(|it| it == cli::BalanceIs::Owed);
-    let choice = AccountChoice { destination, owed, ..AccountChoice::default() };
+    let (kind, subtype) = args.kind.map(cli::KindIs::parts).unzip();
+    let subtype = subtype.flatten().map(str::to_owned);
+    let choice = AccountChoice { destination, owed, kind, subtype, ..AccountChoice::default() };
+    let is_same = args.account.as_deref() == Some("same");
+    let of = |account: &AccountPreview| {
+        let suggested = account.suggested.filter(|_| is_same).map(DestinationChoice::Existing);
+        AccountChoice { destination: destination.or(suggested), ..choice.clone() }
+    };
     Ok(Choices {
         dates: args.dates.map(DateOrder::from),
         charges: args.charges.map(ChargeSign::from),
-        accounts: (0..look.accounts.len()).map(|place| (place, choice.clone())).collect(),
+        accounts: look.accounts.iter().map(of).enumerate().collect(),
         ..look.choices.clone()
     })
 }

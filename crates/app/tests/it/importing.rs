@@ -55,13 +55,43 @@ async fn an_import_reports_the_counts_and_the_account_of_each_file() {
     assert!(!made["name"].as_str().unwrap().is_empty());
 
     // Into the same account by its id. One row is left out, so the exit code is neither success nor failure.
-    let unsure = import(&it, "lunch.csv", &["--account", account]);
+    fs::write(it.path("unsure.csv"), "Date,Description,Amount\n2026-03-09,Alpha,9.00\n").unwrap();
+    let unsure = import(&it, "unsure.csv", &["--account", account]);
     assert!(unsure.output.contains("Use --charges positive or --charges negative"));
     let lunch = import(&it, "lunch.csv", &["--account", account, "--charges", "negative"]);
     assert_eq!(lunch.code, Some(2), "{}{}", lunch.output, lunch.errors);
     assert!(lunch.output.contains(": 1 new"), "{}", lunch.output);
     assert!(lunch.output.contains(account), "{}", lunch.output);
     assert!(lunch.errors.contains("1 row could not be read"), "{}", lunch.errors);
+}
+
+/// Nothing in the file tells its account or its kind.
+#[tokio::test]
+async fn a_question_about_the_account_names_the_flags_that_answer_it() {
+    let it = installation_with_robin().await;
+    let text = "Date,Description,Amount\n2026-03-09,Alpha,-9.00\n2026-03-10,Beta,-8.00\n";
+    fs::write(it.path("march.csv"), text).unwrap();
+    fs::write(it.path("april.csv"), text.replace("2026-03", "2026-04")).unwrap();
+    let asked = import(&it, "march.csv", &[]);
+    assert_eq!(asked.code, Some(1), "{}", asked.output);
+    assert!(asked.output.contains("Use --kind checking"), "{}", asked.output);
+    let dry = import(&it, "march.csv", &["--dry-run"]);
+    assert!(dry.output.contains("Use --kind checking"), "{}", dry.output);
+    let dry = import(&it, "march.csv", &["--dry-run", "--kind", "savings"]).succeeded();
+    assert!(dry.contains("depository") && !dry.contains("--kind"), "{dry}");
+    let made = import(&it, "march.csv", &["--kind", "credit-card", "--json"]).json();
+    let account = &made["accounts"][0];
+    assert_eq!(account["type"], "credit");
+    let id = account["account_id"].as_str().unwrap();
+    let asked = import(&it, "april.csv", &[]);
+    assert_eq!(asked.code, Some(1), "{}", asked.output);
+    assert!(
+        asked.output.contains("--account same") && asked.output.contains(id),
+        "{}",
+        asked.output
+    );
+    let same = import(&it, "april.csv", &["--account", "same"]).succeeded();
+    assert!(same.contains("2 new") && same.contains(id), "{same}");
 }
 
 #[tokio::test]

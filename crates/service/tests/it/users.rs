@@ -286,7 +286,7 @@ async fn with_insights(world: &World, person: &Person) {
 async fn with_files(world: &World, person: &Person) {
     let (app, caller) = (&world.app, &person.caller);
     let table = "Day,Sum,Words,Balance\n2026-03-01,-1.00,A,9.00\n2026-03-02,-2.00,B,7.00\n";
-    let id = files::stage(app, caller, "a.csv", table).await.unwrap();
+    let id = files::stage(app, caller, "checking.csv", table).await.unwrap();
     let preview = files::preview(app, caller, id).await.unwrap();
     let choice =
         AccountChoice { destination: Some(DestinationChoice::New), ..AccountChoice::default() };

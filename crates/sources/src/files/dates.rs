@@ -42,6 +42,12 @@ pub(crate) fn read(text: &str, order: DateOrder, today: Date) -> Option<Date> {
     .filter(|it| is_plausible_date(*it))
 }
 
+/// The second date of "04/17/2026 as of 04/15/2026": when the transaction took effect.
+pub(crate) fn as_of(text: &str, order: DateOrder, today: Date) -> Option<Date> {
+    let (_, effective) = text.split_once(" as of ")?;
+    read(effective, order, today)
+}
+
 /// Whether the text is a date in either order.
 pub(crate) fn looks_like(text: &str, today: Date) -> bool {
     DateOrder::ALL.iter().any(|it| read(text, *it, today).is_some())
@@ -82,6 +88,7 @@ impl Parts {
         if text.len() > BYTES_MAX {
             return None;
         }
+        let text = text.split_once(" as of ").map_or(text, |(posted, _)| posted.trim_end());
         match text.as_bytes() {
             // The common form first, for speed: 01/05/2026.
             [a, b, b'/', c, d, b'/', rest @ ..] if rest.len() == 4 => Some(Parts::Open {
@@ -97,8 +104,29 @@ impl Parts {
                     day: whole(day.as_bytes())?,
                 })
             }
-            _ => Parts::numbers(without_time(text)).or_else(|| Parts::named(text)),
+            _ => Parts::numbers(without_time(text))
+                .or_else(|| Parts::named(text))
+                .or_else(|| Parts::joined_time(text)),
         }
+    }
+
+    /// `20260105093000`, `20260105093000[-5:EST]`, `202601050930`: a date and a time without marks between them.
+    fn joined_time(text: &str) -> Option<Parts> {
+        let digits = text.split(['[', '.']).next().unwrap_or(text).as_bytes();
+        let (date, time) = digits.split_at_checked(8)?;
+        let is_time = match time {
+            [hour @ .., _, _] if time.len() == 4 => whole(hour)? < 24 && whole(&time[2..])? < 60,
+            [hour @ .., _, _, _, _] if time.len() == 6 => {
+                whole(hour)? < 24 && whole(&time[2..4])? < 60 && whole(&time[4..])? < 60
+            }
+            _ => false,
+        };
+        let known = Parts::Known {
+            year: Year::Full(whole(&date[..4])?),
+            month: whole(&date[4..6])?,
+            day: whole(&date[6..])?,
+        };
+        is_time.then_some(known)
     }
 
     fn numbers(text: &str) -> Option<Parts> {
@@ -145,7 +173,12 @@ impl Parts {
             return None;
         }
         let month = u16::try_from(month + 1).ok()?;
-        Some(Parts::Known { year: year(third)?, month, day: whole(day.as_bytes())? })
+        let year = match third.as_bytes() {
+            // Spreadsheets drop the zero of 09.
+            [digit @ b'0'..=b'9'] => Year::Short(u16::from(digit - b'0')),
+            _ => year(third)?,
+        };
+        Some(Parts::Known { year, month, day: whole(day.as_bytes())? })
     }
 }
 
@@ -243,6 +276,14 @@ mod tests {
             ("12/31/27", "2027-12-31"),
             ("12/31/28", "1928-12-31"),
             ("02/29/2024", "2024-02-29"),
+            ("01/05/2026 as of 01/03/2026", "2026-01-05"),
+            ("20260105120000[0:GMT]", "2026-01-05"),
+            ("20260105093000.000[-5:EST]", "2026-01-05"),
+            ("202601050930", "2026-01-05"),
+            ("2026-01-05T09:30:00+02:00", "2026-01-05"),
+            ("2026-01-05 09:30:00 +0000", "2026-01-05"),
+            ("2026-01-05 09:30 UTC", "2026-01-05"),
+            ("05-Jan-9", "2009-01-05"),
         ] {
             let read = read(text, DateOrder::MonthFirst, TODAY).map(|it| it.to_string());
             assert_eq!(read.as_deref(), Some(expected), "{text}");
@@ -268,6 +309,10 @@ mod tests {
             "12.34",
             "1,234.50",
             "20261305",
+            "20260105250000",
+            "202601059930",
+            "2026010512",
+            "01/05/2026 as off 01/03/2026",
             "123456789",
             "Jan 2026",
             "Janitor 5 tools",

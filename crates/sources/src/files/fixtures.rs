@@ -134,7 +134,8 @@ fn show_reading(out: &mut String, reading: &FileContents) {
     }
     for Note { kind, line, text } in &reading.notes.all {
         let line = line.map_or_else(String::new, |it| format!(" {it}"));
-        writeln!(out, "{}{line}: {text}", kind.as_str()).unwrap();
+        let label = if kind.is_warning() { kind.as_str() } else { "note" };
+        writeln!(out, "{label}{line}: {text}").unwrap();
     }
     for doubt in &reading.questions {
         match doubt {
@@ -144,6 +145,9 @@ fn show_reading(out: &mut String, reading: &FileContents) {
             }
             FileQuestion::CardBalance { account } => {
                 writeln!(out, "doubt: card balance of {account}")
+            }
+            FileQuestion::AccountKind { account, read_as } => {
+                writeln!(out, "doubt: kind of {account} {}", read_as.as_str())
             }
         }
         .unwrap();

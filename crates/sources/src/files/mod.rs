@@ -22,7 +22,7 @@ mod text;
 
 use std::collections::BTreeSet;
 
-use base::draft::AccountDraft;
+use base::draft::{AccountDraft, AccountKind};
 use base::words;
 use base::{Currency, Date};
 
@@ -205,6 +205,24 @@ pub enum FileQuestion {
     ChargeSign { read_as: ChargeSign },
     /// A card's balance is positive, which may be a debt or a credit. It was read as a debt.
     CardBalance { account: usize },
+    /// Nothing in the file tells the kind of this account.
+    AccountKind { account: usize, read_as: AccountKind },
+}
+
+impl FileAccount {
+    /// Changes the kind. Debts are written as positive balances, so their sign changes with it.
+    pub fn set_kind(&mut self, kind: AccountKind, subtype: Option<&str>) {
+        let draft = &mut self.draft;
+        if kind.is_debt() != draft.kind.is_debt() {
+            if let Some(balance) = &mut draft.balance {
+                balance.current_minor = balance.current_minor.saturating_neg();
+            }
+            for past in &mut draft.past_balances {
+                past.current_minor = past.current_minor.saturating_neg();
+            }
+        }
+        (draft.kind, draft.subtype) = (kind, subtype.map(str::to_owned));
+    }
 }
 
 /// Rejected rows with their reasons.

@@ -18,6 +18,20 @@ impl SourceCategory {
     pub(crate) fn facing(self, inflow: bool) -> Option<Category> {
         if inflow { self.inward } else { self.outward }
     }
+
+    /// Whether money with this category usually arrives (true) or leaves (false); none if it may do either.
+    pub(super) fn usual_inflow(self) -> Option<bool> {
+        let is_income = |it: Category| it.primary() == "INCOME";
+        match (self.inward, self.outward) {
+            (Some(inward), None) => is_income(inward).then_some(true),
+            (Some(inward), Some(outward)) if inward != outward => None,
+            (_, Some(outward)) => {
+                let either = ["TRANSFER_OUT", "LOAN_PAYMENTS", "OTHER"];
+                (!either.contains(&outward.primary())).then_some(false)
+            }
+            (None, None) => None,
+        }
+    }
 }
 
 /// Longer text is not a category.
@@ -196,6 +210,19 @@ mod tests {
         ] {
             let found = of_merchant_code(code).and_then(|it| it.facing(false));
             assert_eq!(found.map(Category::detailed), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_category_tells_the_usual_direction() {
+        for (text, expected) in [
+            ("Groceries", Some(false)),
+            ("Salary", Some(true)),
+            ("Transfer", None),
+            ("Interest", None),
+            ("Credit Card Payment", None),
+        ] {
+            assert_eq!(of_words(text).and_then(SourceCategory::usual_inflow), expected, "{text}");
         }
     }
 }

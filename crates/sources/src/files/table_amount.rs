@@ -18,6 +18,10 @@ words!(
 pub(crate) struct WrittenAmount {
     pub(crate) minor: i64,
     pub(crate) direction: Option<Direction>,
+    /// Whether it is written with a plus.
+    pub(crate) has_plus: bool,
+    /// Whether it has more decimals than its currency, and was rounded.
+    pub(crate) is_rounded: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +33,6 @@ pub(crate) enum Direction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AmountError {
     NotANumber,
-    TooPrecise,
     TooLarge,
     /// The cell names a currency, and it is not the expected one.
     OtherCurrency(Currency),
@@ -38,7 +41,8 @@ pub(crate) enum AmountError {
 /// Longer text is not an amount.
 const BYTES_MAX: usize = 64;
 
-/// The exact amount in minor units, or why the text is not one.
+/// The amount in minor units, or why the text is not one. Decimals beyond those of the currency are rounded half away
+/// from zero.
 pub(crate) fn read(
     text: &str,
     mark: DecimalMark,
@@ -46,7 +50,7 @@ pub(crate) fn read(
 ) -> Result<WrittenAmount, AmountError> {
     let decimals = currency.decimals();
     let written = match plain(text.as_bytes(), mark, decimals) {
-        Some(minor) => WrittenAmount { minor, direction: None },
+        Some(minor) => WrittenAmount { minor, direction: None, has_plus: false, is_rounded: false },
         None if text.len() > BYTES_MAX => return Err(AmountError::NotANumber),
         None => decorated(text, mark, currency)?,
     };
@@ -95,16 +99,18 @@ fn decorated(
     if let Some(named) = bare.currency.filter(|it| *it != currency) {
         return Err(AmountError::OtherCurrency(named));
     }
-    let value = number(bare.digits, mark, currency.decimals())?;
+    let (value, is_rounded) = number(bare.digits, mark, currency.decimals())?;
     let signed = if bare.is_negative { -value } else { value };
     let minor = i64::try_from(signed).map_err(|_| AmountError::TooLarge)?;
-    Ok(WrittenAmount { minor, direction: bare.direction })
+    let BareAmount { direction, has_plus, .. } = bare;
+    Ok(WrittenAmount { minor, direction, has_plus, is_rounded })
 }
 
 /// An amount with signs and currency stripped.
 struct BareAmount<'a> {
     digits: &'a str,
     is_negative: bool,
+    has_plus: bool,
     direction: Option<Direction>,
     currency: Option<Currency>,
 }
@@ -112,8 +118,13 @@ struct BareAmount<'a> {
 impl<'a> BareAmount<'a> {
     /// Strips signs, currency and CR or DR one after the other. Each may occur once: `--5` is not a number.
     fn of(text: &'a str) -> Result<BareAmount<'a>, AmountError> {
-        let mut bare =
-            BareAmount { digits: text, is_negative: false, direction: None, currency: None };
+        let mut bare = BareAmount {
+            digits: text,
+            is_negative: false,
+            has_plus: false,
+            direction: None,
+            currency: None,
+        };
         let (mut has_sign, mut has_currency) = (false, false);
         loop {
             let rest = bare.digits.trim();
@@ -123,6 +134,7 @@ impl<'a> BareAmount<'a> {
                     return Err(AmountError::NotANumber);
                 }
                 (bare.digits, bare.is_negative) = (inner, is_negative);
+                bare.has_plus = !is_negative;
             } else if let Some((inner, named)) = without_currency(rest) {
                 if std::mem::replace(&mut has_currency, true) {
                     return Err(AmountError::NotANumber);
@@ -150,10 +162,37 @@ fn without_sign(text: &str) -> Option<(&str, bool)> {
     negative.map(|it| (it, true)).or_else(|| positive().map(|it| (it, false)))
 }
 
-/// Many countries have dollars or use the yen sign, so `$` and `¥` name no currency.
+/// Signs of currencies, the longer ones first. Many countries have dollars and crowns or use the yen sign, so `$`, `kr`
+/// and `¥` name no currency.
+const SIGNS: [(&str, Option<&str>); 25] = [
+    ("US$", Some("USD")),
+    ("NZ$", Some("NZD")),
+    ("HK$", Some("HKD")),
+    ("CA$", Some("CAD")),
+    ("AU$", Some("AUD")),
+    ("A$", Some("AUD")),
+    ("C$", Some("CAD")),
+    ("S$", Some("SGD")),
+    ("R$", Some("BRL")),
+    ("$", None),
+    ("¥", None),
+    ("€", Some("EUR")),
+    ("£", Some("GBP")),
+    ("₹", Some("INR")),
+    ("₽", Some("RUB")),
+    ("₩", Some("KRW")),
+    ("₺", Some("TRY")),
+    ("₪", Some("ILS")),
+    ("zł", Some("PLN")),
+    ("Kč", Some("CZK")),
+    ("Ft", Some("HUF")),
+    ("Rs.", Some("INR")),
+    ("kr.", None),
+    ("kr", None),
+    ("Fr.", None),
+];
+
 fn without_currency(text: &str) -> Option<(&str, Option<Currency>)> {
-    const SIGNS: [(char, Option<&str>); 4] =
-        [('$', None), ('¥', None), ('€', Some("EUR")), ('£', Some("GBP"))];
     for (sign, code) in SIGNS {
         if let Some(inner) = text.strip_prefix(sign).or_else(|| text.strip_suffix(sign)) {
             return Some((inner, code.and_then(|it| Currency::parse(it).ok())));
@@ -170,14 +209,29 @@ fn without_currency(text: &str) -> Option<(&str, Option<Currency>)> {
 fn without_direction(text: &str) -> Option<(&str, Direction)> {
     let (inner, last) = text.split_at_checked(text.len().checked_sub(2)?)?;
     match last {
+        " C" | " H" => return Some((inner, Direction::In)),
+        " D" | " S" => return Some((inner, Direction::Out)),
+        _ => {}
+    }
+    match last {
         _ if last.eq_ignore_ascii_case("cr") => Some((inner, Direction::In)),
         _ if last.eq_ignore_ascii_case("dr") => Some((inner, Direction::Out)),
         _ => None,
     }
 }
 
-/// Parses digits with grouped thousands and at most one decimal mark. Indian groups of two digits are allowed.
-fn number(text: &str, mark: DecimalMark, decimals: u32) -> Result<i128, AmountError> {
+/// The currency that an amount names, by its code or its sign.
+pub(crate) fn named_currency(text: &str) -> Option<Currency> {
+    let is_plain = |it: u8| it.is_ascii_digit() || matches!(it, b'-' | b'.' | b',' | b'+');
+    if text.len() > BYTES_MAX || text.bytes().all(is_plain) {
+        return None;
+    }
+    BareAmount::of(text).ok()?.currency
+}
+
+/// Parses digits with grouped thousands and at most one decimal mark, and says whether decimals were rounded away.
+/// Indian groups of two digits are allowed.
+fn number(text: &str, mark: DecimalMark, decimals: u32) -> Result<(i128, bool), AmountError> {
     let (point, comma) = if mark == DecimalMark::Dot { ('.', ',') } else { (',', '.') };
     let (whole, fraction) = text.split_once(point).unwrap_or((text, ""));
     let fraction = fraction.trim_end_matches('0');
@@ -208,11 +262,13 @@ fn number(text: &str, mark: DecimalMark, decimals: u32) -> Result<i128, AmountEr
     {
         return Err(AmountError::NotANumber);
     }
-    let missing = (decimals as usize).checked_sub(fraction.len()).ok_or(AmountError::TooPrecise)?;
-    for byte in fraction.bytes().chain(std::iter::repeat_n(b'0', missing)) {
+    let kept = fraction.len().min(decimals as usize);
+    let missing = decimals as usize - kept;
+    for byte in fraction.bytes().take(kept).chain(std::iter::repeat_n(b'0', missing)) {
         value = append(value, byte)?;
     }
-    Ok(value)
+    let is_up = fraction.as_bytes().get(kept).is_some_and(|it| *it >= b'5');
+    Ok((value + i128::from(is_up), fraction.len() > kept))
 }
 
 fn append(value: i128, digit: u8) -> Result<i128, AmountError> {
@@ -254,7 +310,12 @@ impl DecimalMarkCounts {
         let is_decimal = match (before.contains(same), before.contains(other)) {
             (true, _) => Some(false),
             (false, true) => Some(true),
-            (false, false) => (behind.len() != 3).then_some(true),
+            // 0.125 and 1234.567 are no thousands.
+            (false, false) => {
+                let digits = before.trim_start_matches(|it: char| !it.is_ascii_digit());
+                let is_group = (1..=3).contains(&digits.len()) && !digits.starts_with('0');
+                (behind.len() != 3 || !is_group).then_some(true)
+            }
         };
         match (is_decimal, is_dot) {
             (None, true) => self.open_dots += 1,
@@ -284,8 +345,9 @@ mod tests {
 
     fn shown(text: &str, mark: DecimalMark, code: &str) -> String {
         match read(text, mark, Currency::parse(code).unwrap()) {
-            Ok(WrittenAmount { minor, direction: None }) => minor.to_string(),
-            Ok(WrittenAmount { minor, direction: Some(direction) }) => {
+            Ok(WrittenAmount { minor, is_rounded: true, .. }) => format!("{minor} rounded"),
+            Ok(WrittenAmount { minor, direction: None, .. }) => minor.to_string(),
+            Ok(WrittenAmount { minor, direction: Some(direction), .. }) => {
                 format!("{minor} {direction:?}")
             }
             Err(error) => format!("{error:?}"),
@@ -322,7 +384,13 @@ mod tests {
             ("-92233720368547758.08", "TooLarge"),
             ("92233720368547758.08", "TooLarge"),
             ("99999999999999999999999999999999999999999999", "TooLarge"),
-            ("12.505", "TooPrecise"),
+            ("12.505", "1251 rounded"),
+            ("-0.004", "0 rounded"),
+            ("-1234.5678", "-123457 rounded"),
+            ("12.50 H", "1250 In"),
+            ("12.50 S", "1250 Out"),
+            ("R$ 5.00", "OtherCurrency(BRL)"),
+            ("5.00 kr", "500"),
             ("5.00 EUR", "OtherCurrency(EUR)"),
             ("€5.00", "OtherCurrency(EUR)"),
             ("", "NotANumber"),
@@ -351,8 +419,23 @@ mod tests {
             assert_eq!(shown(text, DecimalMark::Comma, "EUR"), expected, "{text:?}");
         }
         assert_eq!(shown("1200", DecimalMark::Dot, "JPY"), "1200");
-        assert_eq!(shown("1200.5", DecimalMark::Dot, "JPY"), "TooPrecise");
+        assert_eq!(shown("1200.5", DecimalMark::Dot, "JPY"), "1201 rounded");
         assert_eq!(shown("1.234", DecimalMark::Dot, "KWD"), "1234");
+    }
+
+    #[test]
+    fn an_amount_may_name_its_currency() {
+        for (text, code) in [
+            ("-12.50", None),
+            ("$12.50", None),
+            ("12.50 SGD", Some("SGD")),
+            ("€ 12,50", Some("EUR")),
+            ("12,50 zł", Some("PLN")),
+            ("12.50 AAPL", None),
+        ] {
+            let named = named_currency(text);
+            assert_eq!(named.as_ref().map(Currency::code), code, "{text}");
+        }
     }
 
     #[test]
@@ -363,6 +446,8 @@ mod tests {
             (&["1.234", "0,5"], DecimalMark::Comma),
             (&["1.234"], DecimalMark::Comma),
             (&["1,234"], DecimalMark::Dot),
+            (&["1.234", "0.125"], DecimalMark::Dot),
+            (&["1234.567"], DecimalMark::Dot),
             (&["1.234.567"], DecimalMark::Comma),
             (&["-5,00 €", "3.000"], DecimalMark::Comma),
             (&["12", ""], DecimalMark::Dot),
@@ -388,7 +473,8 @@ mod tests {
                 true => (text.replace('.', ","), DecimalMark::Comma),
                 false => (text, DecimalMark::Dot),
             };
-            prop_assert_eq!(read(&text, mark, currency), Ok(WrittenAmount { minor, direction: None }));
+            let read = read(&text, mark, currency).unwrap();
+            prop_assert_eq!((read.minor, read.direction, read.is_rounded), (minor, None, false));
             prop_assert!(looks_like(&text));
         }
 

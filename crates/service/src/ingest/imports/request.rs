@@ -50,6 +50,8 @@ pub(crate) struct IncomingAccount {
 pub(crate) struct AccountLink {
     pub(crate) provenance: &'static str,
     pub(crate) external_id: String,
+    /// Whether it identifies the account; otherwise another account may have the same.
+    pub(crate) is_full: bool,
 }
 
 /// The file that an import came from.

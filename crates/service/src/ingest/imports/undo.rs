@@ -57,6 +57,7 @@ fn undo_in(tx: &mut Tx<'_>, app: &App, caller: &Caller, import: ImportId) -> Res
     trades::delete(tx, user, import)?;
     undo.append_events(tx, app)?;
     undo.delete_accounts(tx)?;
+    undo.forget_links(tx)?;
     tx.execute(DELETE_JOURNAL, params![user, import])?;
     tx.execute(MARK_UNDONE, params![user, import, now])?;
     let name = name.unwrap_or_else(|| "a sync of a connection".to_owned());
@@ -245,6 +246,15 @@ impl Undo {
         Ok(outbox::append(&app.webhooks, tx, self.user, &events)?)
     }
 
+    /// Forgets which files belong to an account that files name in several ways: they may be of several accounts, and
+    /// the next file asks.
+    fn forget_links(&self, tx: &mut Tx<'_>) -> Result<()> {
+        for account in self.changes.keys() {
+            tx.execute(FORGET_LINKS, params![self.user, *account])?;
+        }
+        Ok(())
+    }
+
     /// Deletes the accounts that the import created, then its securities that no account holds.
     fn delete_accounts(&mut self, tx: &mut Tx<'_>) -> Result<()> {
         let accounts = self.new_accounts.iter().map(|it| RowKey::Account(*it));
@@ -312,6 +322,9 @@ const MARK_UNDONE: &str = "update imports set undone_at = $3 where user_id = $1 
 const STAMP: &str = "update transactions set updated_at = $3 where user_id = $1 and id = $2";
 const ACCOUNT_OF: &str = "select account_id from transactions where user_id = $1 and id = $2";
 const NAME: &str = "select coalesce(own_name, name) from accounts where user_id = $1 and id = $2";
+const FORGET_LINKS: &str = "delete from account_links
+    where user_id = $1 and account_id = $2 and giver = 'file' and (select count(*) from account_links
+        where user_id = $1 and account_id = $2 and giver = 'file') > 1";
 const ACCOUNT: &str = "select kind, institution_name from accounts where user_id = $1 and id = $2";
 
 pub(super) const STATEMENTS: &[&str] = &[
@@ -328,5 +341,6 @@ pub(super) const STATEMENTS: &[&str] = &[
     STAMP,
     ACCOUNT_OF,
     NAME,
+    FORGET_LINKS,
     ACCOUNT,
 ];

@@ -126,7 +126,7 @@ async fn open_questions_about_a_file_must_be_answered_first() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let text = "Date,Description,Amount\n2026-03-02,Corner shop,12.50\n2026-03-15,Bakery,3.20\n";
-    let id = stage(&world, &robin, "plain.csv", text).await;
+    let id = stage(&world, &robin, "checking.csv", text).await;
     let preview = files::preview(&world.app, &robin.caller, id).await.unwrap();
     assert_eq!(preview.doubts.len(), 1);
     let refused = files::commit(&world.app, &robin.caller, id).await.unwrap_err();
@@ -152,6 +152,7 @@ async fn the_kind_of_account_that_the_person_chooses_decides_the_sign_of_a_balan
         name: Some("  My card  ".to_owned()),
         kind: Some(AccountKind::Credit),
         owed: None,
+        subtype: None,
     };
     let choices = Choices { accounts: [(0, choice)].into(), ..Default::default() };
     files::choose(&world.app, &robin.caller, id, choices).await.unwrap();

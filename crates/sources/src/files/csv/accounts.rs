@@ -5,24 +5,53 @@ use std::collections::BTreeMap;
 use base::draft::{AccountDraft, AccountKind, BalanceDraft, TransactionDraft};
 use base::{Currency, Date, Money, Timestamp, days_from_date};
 
-use super::mapping::Mapping;
+use super::charges::{self, OpenRow};
+use super::kinds::{self, KindOfAccount, MoneySigns};
+use super::mapping::{Field, Mapping};
 use super::rows::{Entry, Sign};
 use super::running_balance::{self, BalanceStep, Proof};
 use crate::files::source_category::SourceCategory;
 use crate::files::table_amount::Direction;
-use crate::files::{ChargeSign, FileAccount, FileQuestion, ParseOptions, Rejections};
+use crate::files::{ChargeSign, FileAccount, FileQuestion, Notes, ParseOptions, Rejections};
 use crate::plausibility::is_implausible_amount;
 use crate::unique_ids::make_ids_unique;
 
 /// A real file has a handful of accounts; with more, the column is not an account.
 const ACCOUNTS_MAX: usize = 200;
+/// Longer descriptions are not continued by the rows below.
+const CONTINUED_BYTES_MAX: usize = 1_000;
+/// A sentence about the balances needs more steps than a coincidence explains.
+const STEPS_TO_DOUBT: usize = 3;
 
 #[derive(Default)]
 pub(super) struct TableAccounts {
     accounts: Vec<AccountRows>,
     indexes: BTreeMap<(String, String, Currency), usize>,
     last: usize,
+    pub(super) notes: Notes,
 }
+
+/// What holds for all accounts of a table.
+pub(super) struct TableFacts<'a> {
+    pub(super) mapping: &'a Mapping,
+    pub(super) options: &'a ParseOptions,
+    /// The account number, if the file states it above the rows.
+    pub(super) number: Option<String>,
+    /// The kind of account that the lines above the titles or the titles say.
+    pub(super) kind: Option<KindOfAccount>,
+}
+
+/// What an account leaves open.
+struct OpenQuestions {
+    /// The assumed sign of charges.
+    charges: Option<ChargeSign>,
+    /// Whether the kind of account is only assumed.
+    kind: bool,
+}
+
+/// A row that was added, by its account and its place in it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RowPlace(usize, usize);
 
 struct AccountRows {
     number: String,
@@ -39,6 +68,7 @@ struct AccountRows {
 struct RowDetails {
     line: usize,
     sign: Sign,
+    has_plus: bool,
     fee_minor: i64,
     balance_minor: Option<i64>,
     category: Option<SourceCategory>,
@@ -47,6 +77,9 @@ struct RowDetails {
 impl TableAccounts {
     pub(super) fn add(&mut self, line: usize, entry: Entry<'_>) -> Result<(), String> {
         let index = self.account_index(&entry)?;
+        if let Some(note) = entry.note {
+            self.notes.add(Some(line), note);
+        }
         let account = &mut self.accounts[index];
         if account.card.as_deref().is_some_and(|it| !same(it, entry.card)) {
             account.card = Some(String::new());
@@ -54,6 +87,7 @@ impl TableAccounts {
         account.details.push(RowDetails {
             line,
             sign: entry.sign,
+            has_plus: entry.has_plus,
             fee_minor: entry.fee_minor,
             balance_minor: entry.balance_minor,
             category: entry.category,
@@ -71,6 +105,21 @@ impl TableAccounts {
             category: None,
         });
         Ok(())
+    }
+
+    /// The row that was added last.
+    pub(super) fn last_row(&self) -> Option<RowPlace> {
+        let row = self.accounts.get(self.last)?.rows.len().checked_sub(1)?;
+        Some(RowPlace(self.last, row))
+    }
+
+    /// Appends text to the description of a row.
+    pub(super) fn continue_description(&mut self, RowPlace(account, row): RowPlace, text: &str) {
+        let row = self.accounts.get_mut(account).and_then(|it| it.rows.get_mut(row));
+        if let Some(row) = row.filter(|it| it.description.len() < CONTINUED_BYTES_MAX) {
+            row.description.push(' ');
+            row.description.push_str(text);
+        }
     }
 
     /// The index of the entry's account, which is added if it is new.
@@ -101,38 +150,63 @@ impl TableAccounts {
         Ok(self.last)
     }
 
-    /// The accounts as drafts. `number` is the account number if the file states it above the rows.
+    /// The accounts as drafts, with the questions and notes about them.
     pub(super) fn finish(
         mut self,
-        mapping: &Mapping,
-        options: &ParseOptions,
-        number: Option<String>,
+        facts: &TableFacts<'_>,
         rejected: &mut Rejections,
-    ) -> (Vec<FileAccount>, Vec<FileQuestion>) {
+    ) -> (Vec<FileAccount>, Vec<FileQuestion>, Notes) {
+        let TableFacts { mapping, options, .. } = facts;
         if mapping.keeps_one_currency {
             let best = |it: &AccountRows| (it.currency == options.currency, it.rows.len());
             let kept = self.accounts.into_iter().max_by_key(best);
             self.accounts = kept.into_iter().collect();
         }
-        if let ([account], Some(number)) = (self.accounts.as_mut_slice(), number)
+        if let ([account], Some(number)) = (self.accounts.as_mut_slice(), &facts.number)
             && account.number.is_empty()
         {
-            account.number = number;
+            account.number.clone_from(number);
         }
         let names = names(&self.accounts, mapping);
-        let mut question = None;
-        let accounts = self
-            .accounts
-            .into_iter()
-            .zip(names)
-            .map(|(account, names)| {
-                let (account, open) = account.finish(mapping, options, names, rejected);
-                question = question.or(open.map(|read_as| FileQuestion::ChargeSign { read_as }));
-                account
-            })
-            .collect();
-        (accounts, question.into_iter().collect())
+        let shared = self.shared_charges(mapping);
+        let (mut charges, mut kinds, mut notes) = (None, Vec::new(), self.notes);
+        let mut accounts = Vec::with_capacity(self.accounts.len());
+        for (index, (account, names)) in self.accounts.into_iter().zip(names).enumerate() {
+            let (account, open) = account.finish((facts, shared), names, rejected, &mut notes);
+            charges = charges.or(open.charges);
+            let read_as = account.draft.kind;
+            kinds
+                .extend(open.kind.then_some(FileQuestion::AccountKind { account: index, read_as }));
+            accounts.push(account);
+        }
+        let charges = charges.map(|read_as| FileQuestion::ChargeSign { read_as });
+        (accounts, charges.into_iter().chain(kinds).collect(), notes)
     }
+}
+
+impl TableAccounts {
+    /// The sign of charges in a file with several accounts, which is the same for all of them: by the balances of one
+    /// of them, else by all rows.
+    fn shared_charges(&self, mapping: &Mapping) -> Option<(ChargeSign, bool)> {
+        if self.accounts.len() < 2 {
+            return None;
+        }
+        let proof = |it: &AccountRows| running_balance::prove(&it.steps(mapping));
+        match self.accounts.iter().filter_map(proof).find(|it| it.is_sure()) {
+            Some(proof) if proof.adds_up => Some((ChargeSign::Negative, false)),
+            Some(_) => Some((ChargeSign::Positive, false)),
+            None => {
+                let rows = self.accounts.iter().flat_map(AccountRows::open_rows);
+                Some(charges::decide(rows, None, mapping.sides_are_assumed))
+            }
+        }
+    }
+}
+
+/// Whether the text is a name and no number.
+fn is_name(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    text.chars().filter(|it| it.is_alphabetic()).count() > digits
 }
 
 /// The id and the name of each account. The currency is appended where accounts would otherwise share a name.
@@ -152,6 +226,7 @@ fn names(accounts: &[AccountRows], mapping: &Mapping) -> Vec<(String, String)> {
         let id = if account.number.is_empty() { &account.name } else { &account.number };
         let card = account.card.as_deref().unwrap_or_default();
         let name = match (account.name.as_str(), mask(&account.number).or_else(|| mask(card))) {
+            ("", _) if is_name(&account.number) => account.number.clone(),
             ("", Some(mask)) => format!("{institution} {mask}"),
             ("", None) => institution.to_owned(),
             (name, _) => name.to_owned(),
@@ -188,20 +263,31 @@ impl AccountRows {
             && same(&self.name, &entry.account_name)
     }
 
-    /// The account draft, and the assumed sign of charges if the file does not determine it.
+    /// The account draft, and what the file leaves open about it.
     fn finish(
         mut self,
-        mapping: &Mapping,
-        options: &ParseOptions,
+        (facts, shared): (&TableFacts<'_>, Option<(ChargeSign, bool)>),
         (external_id, name): (String, String),
         rejected: &mut Rejections,
-    ) -> (FileAccount, Option<ChargeSign>) {
-        let kind = mapping.account_kind.unwrap_or(AccountKind::Other);
-        let proof = running_balance::prove(&self.steps());
+        notes: &mut Notes,
+    ) -> (FileAccount, OpenQuestions) {
+        let mapping = facts.mapping;
+        let known = self.known_kind(facts);
+        let steps = self.steps(mapping);
+        let proof = running_balance::prove(&steps);
+        self.note_gap(mapping, &steps, proof, notes);
+        self.settle_pluses();
         let has_open = self.details.iter().any(|it| it.sign == Sign::Number);
-        let (charges, is_open) = self.charges(mapping, options, proof);
+        let (charges, is_open) = self.charges(facts, proof, (known, shared));
         let turns = has_open && charges == ChargeSign::Positive;
         let is_owned = proof.is_some_and(|it| it.adds_up != turns);
+        let signs = MoneySigns {
+            has_positive_charges: turns && !is_open,
+            is_owned: proof.filter(|it| it.is_sure()).map(|_| is_owned),
+            is_overdrawn: steps.iter().any(|it| it.balance_minor < 0),
+        };
+        let found = known.or_else(|| kinds::of_rows(&self.rows, signs));
+        let (kind, subtype) = found.unwrap_or((AccountKind::Depository, None));
         // A deposit account holds the person's own money; balances that contradict this are not used.
         let proof = proof.filter(|_| is_owned || kind != AccountKind::Depository);
         if mapping.unbalanced_is_pending {
@@ -210,33 +296,97 @@ impl AccountRows {
         let balance = proof.and_then(|it| self.balance(it, is_owned == kind.is_debt()));
         self.settle(turns, rejected);
         let mask = mask(&self.number).or_else(|| mask(self.card.as_deref().unwrap_or_default()));
+        let subtype = subtype.map(str::to_owned).or_else(|| mapping.account_subtype.clone());
         let draft = AccountDraft {
             mask,
-            subtype: mapping.account_subtype.clone(),
+            subtype,
             institution_name: mapping.institution.clone(),
             balance,
             transactions: self.rows,
             ..AccountDraft::new(external_id, name, kind, self.currency)
         };
-        (FileAccount::new(None, draft), (is_open && has_open).then_some(charges))
+        let charges = (is_open && has_open).then_some(charges);
+        (FileAccount::new(None, draft), OpenQuestions { charges, kind: found.is_none() })
     }
 
-    fn steps(&self) -> Vec<BalanceStep> {
-        let step = |(row, detail): (&TransactionDraft, &RowDetails)| {
-            let minor = row.amount.minor().saturating_sub(detail.fee_minor);
-            let day = days_from_date(row.posted_on);
-            detail.balance_minor.map(|balance_minor| BalanceStep { day, minor, balance_minor })
+    /// The kind of account before its rows are examined: by the mapping, its name, and the rest of the file.
+    fn known_kind(&self, facts: &TableFacts<'_>) -> Option<KindOfAccount> {
+        let by_name = || kinds::of_name(&self.name).or_else(|| kinds::of_name(&self.number));
+        let by_iban = || {
+            let is_iban = super::read::iban(&self.number).is_some();
+            is_iban.then_some((AccountKind::Depository, Some("checking")))
         };
-        self.rows.iter().zip(&self.details).filter_map(step).collect()
+        let mapped = facts.mapping.account_kind.map(|it| (it, None));
+        mapped.or_else(by_name).or(facts.kind).or_else(by_iban)
     }
 
-    /// The sign of charges, and whether it is only assumed. In most files most rows are charges.
-    fn charges(
+    /// A note if the balances and the rows disagree.
+    fn note_gap(
         &self,
         mapping: &Mapping,
-        options: &ParseOptions,
+        steps: &[BalanceStep],
         proof: Option<Proof>,
+        notes: &mut Notes,
+    ) {
+        let is_mapped = mapping.columns.contains_key(&Field::Balance);
+        match proof {
+            Some(proof) => {
+                let Some(gap) = running_balance::find_gap(steps, proof) else { return };
+                let amount = i64::try_from(gap.minor).unwrap_or(i64::MAX);
+                let amount = Money::new(amount, self.currency);
+                let text = format!(
+                    "The balances do not follow from the rows: they differ by {amount} in all, first at this \
+                     row. A row may be missing or wrong."
+                );
+                notes.add(Some(gap.line), text);
+            }
+            None if is_mapped && steps.len() > STEPS_TO_DOUBT => {
+                let text = "The column of balances does not follow from the amounts. Check the columns, and whether \
+                            rows are missing.";
+                notes.add(None, text);
+            }
+            None => {}
+        }
+    }
+
+    /// Where only some amounts have a plus and none has a minus, the plus marks money in.
+    fn settle_pluses(&mut self) {
+        let open = || self.rows.iter().zip(&self.details).filter(|(_, it)| it.sign == Sign::Number);
+        let is_marked = open().any(|(_, it)| it.has_plus)
+            && open().any(|(_, it)| !it.has_plus)
+            && open().all(|(row, _)| row.amount.minor() >= 0);
+        if is_marked {
+            let marked = self.details.iter_mut().filter(|it| it.has_plus);
+            marked.for_each(|it| it.sign = Sign::Stated(Direction::In));
+        }
+    }
+
+    fn steps(&self, mapping: &Mapping) -> Vec<BalanceStep> {
+        let mut between = 0_i64;
+        let mut steps = Vec::new();
+        for (row, detail) in self.rows.iter().zip(&self.details) {
+            let minor = row.amount.minor().saturating_sub(detail.fee_minor);
+            let Some(balance_minor) = detail.balance_minor else {
+                if !row.pending && !mapping.unbalanced_is_pending {
+                    between = between.saturating_add(minor);
+                }
+                continue;
+            };
+            let (day, line) = (days_from_date(row.posted_on), detail.line);
+            let between_minor = std::mem::take(&mut between);
+            steps.push(BalanceStep { day, line, minor, between_minor, balance_minor });
+        }
+        steps
+    }
+
+    /// The sign of charges, and whether it is only assumed.
+    fn charges(
+        &self,
+        facts: &TableFacts<'_>,
+        proof: Option<Proof>,
+        (kind, shared): (Option<KindOfAccount>, Option<(ChargeSign, bool)>),
     ) -> (ChargeSign, bool) {
+        let TableFacts { mapping, options, .. } = facts;
         let is_deposit = mapping.account_kind == Some(AccountKind::Depository);
         match mapping.charges.or(options.charges) {
             // The balances of a deposit account contradict the preset: only the user can decide.
@@ -263,12 +413,16 @@ impl AccountRows {
             (false, true) => return (ChargeSign::Negative, false),
             _ => {}
         }
+        shared.unwrap_or_else(|| {
+            let kind = kind.map(|(kind, _)| kind);
+            charges::decide(self.open_rows(), kind, mapping.sides_are_assumed)
+        })
+    }
+
+    /// The rows whose direction only their sign tells.
+    fn open_rows(&self) -> impl Iterator<Item = OpenRow<'_>> {
         let open = self.rows.iter().zip(&self.details).filter(|(_, it)| it.sign == Sign::Number);
-        let (count, positive) = open.fold((0_usize, 0_usize), |(count, positive), (row, _)| {
-            (count + 1, positive + usize::from(row.amount.minor() > 0))
-        });
-        let is_card = positive * 3 > count * 2;
-        (if is_card { ChargeSign::Positive } else { ChargeSign::Negative }, true)
+        open.map(|(row, detail)| OpenRow { row, category: detail.category })
     }
 
     fn balance(&self, proof: Proof, turns: bool) -> Option<BalanceDraft> {

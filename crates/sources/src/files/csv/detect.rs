@@ -7,11 +7,12 @@ use base::{Currency, Date};
 
 use super::dialect::Delimiter;
 use super::mapping::{Column, Field, Mapping};
+use super::money_columns::Found;
 use super::presets::{self, Kind};
-use super::running_balance::{self, BalanceStep};
+use super::running_balance;
 use super::sample::{self, Row};
 use super::titles;
-use crate::files::table_amount::{self, DecimalMark, DecimalMarkCounts};
+use crate::files::table_amount::{self, DecimalMark};
 use crate::files::{DateOrder, dates};
 
 pub(super) struct DetectedLayout {
@@ -48,7 +49,7 @@ pub(super) fn find(text: &str, today: Date) -> Option<DetectedLayout> {
         }
         None => table.guess()?,
     };
-    let skip_lines = table.begin() - 1;
+    let skip_lines = table.begin - 1;
     Some(DetectedLayout {
         mapping: Mapping { delimiter, skip_lines, ..mapping.mapping },
         ..mapping
@@ -69,12 +70,14 @@ fn fits(cell: &str, kind: Kind, today: Date) -> bool {
 }
 
 /// The part of a sample that is a table.
-struct Table<'a> {
-    titles: Option<&'a Row>,
+pub(super) struct Table<'a> {
+    pub(super) titles: Option<&'a Row>,
     /// Rows with a date and an amount.
-    rows: Vec<&'a Row>,
+    pub(super) rows: Vec<&'a Row>,
     today: Date,
-    width: usize,
+    pub(super) width: usize,
+    /// The line of the titles, or of the first row.
+    begin: usize,
 }
 
 impl<'a> Table<'a> {
@@ -91,22 +94,28 @@ impl<'a> Table<'a> {
         };
         let above = &rows[..first.unwrap_or(rows.len())];
         let titles = above.iter().filter(is_title).max_by_key(|it| titles::known(&it.cells));
-        let data: Vec<&Row> =
-            rows[first.unwrap_or(rows.len())..].iter().filter(|it| is_data(it)).collect();
+        // A summary above the titles may have a date and an amount too.
+        let width = first.map(|it| rows[it].cells.len());
+        let below = rows
+            .iter()
+            .filter(is_title)
+            .find(|it| titles::known(&it.cells) > 2 && Some(it.cells.len()) != width);
+        let titles = titles.or(below);
+        let begin = titles.map_or(0, |it| it.line);
+        let data: Vec<&Row> = rows.iter().filter(|it| it.line > begin && is_data(it)).collect();
         if data.is_empty() && titles.is_none_or(|it| titles::known(&it.cells) < 2) {
             return None;
         }
         let widest = data.iter().map(|it| it.cells.len()).max().unwrap_or(0);
         let width = titles.map_or(widest, |it| it.cells.len());
-        Some(Table { titles, rows: data, today, width })
+        // Rows right above the first readable one that are as wide belong to the table, and are reported.
+        let is_row = |row: &&Row| row.cells.len() == widest && row.cells.iter().any(is_amount);
+        let first_row = above.iter().rev().take_while(is_row).last().or(data.first().copied());
+        let begin = titles.or(first_row).map_or(1, |it| it.line);
+        Some(Table { titles, rows: data, today, width, begin })
     }
 
-    /// The line of the titles, or of the first row.
-    fn begin(&self) -> usize {
-        self.titles.or(self.rows.first().copied()).map_or(1, |it| it.line)
-    }
-
-    fn cells(&self, column: usize) -> impl Iterator<Item = &str> {
+    pub(super) fn cells(&self, column: usize) -> impl Iterator<Item = &str> {
         self.rows.iter().map(move |row| row.cells.get(column).map_or("", String::as_str))
     }
 
@@ -115,13 +124,13 @@ impl<'a> Table<'a> {
         self.cells(column).all(|it| it.is_empty() || is_such(it))
     }
 
-    fn is_date(&self, column: usize) -> bool {
+    pub(super) fn is_date(&self, column: usize) -> bool {
         let count = self.cells(column).filter(|it| dates::looks_like(it, self.today)).count();
         count * 2 > self.rows.len() || self.rows.is_empty()
     }
 
     /// Whether most non-empty cells are amounts: one broken row must not hide the column.
-    fn is_amount(&self, column: usize) -> bool {
+    pub(super) fn is_amount(&self, column: usize) -> bool {
         let filled = || self.cells(column).filter(|it| !it.is_empty());
         let count = filled().filter(|it| table_amount::looks_like(it)).count();
         count * 2 > filled().count() || filled().next().is_none()
@@ -133,7 +142,7 @@ impl<'a> Table<'a> {
             self.by_words(&titles.cells, &mut columns);
         }
         let by_words = columns.len();
-        self.by_content(&mut columns);
+        let found = self.by_content(&mut columns);
         let has = |field: Field| columns.contains_key(&field);
         if !has(Field::Date) || !(has(Field::Amount) || has(Field::Debit) || has(Field::Credit)) {
             return None;
@@ -143,7 +152,7 @@ impl<'a> Table<'a> {
             + 10 * by_words.min(3)
             + if has(Field::Description) { 10 } else { 0 }
             + if is_proven { 15 } else { 0 };
-        let mapping = self.mapping(&columns);
+        let mapping = self.mapping(&columns, found);
         Some(DetectedLayout { mapping, preset: None, confidence: confidence as u8 })
     }
 
@@ -166,8 +175,33 @@ impl<'a> Table<'a> {
             columns.remove(&Field::Debit);
             columns.remove(&Field::Credit);
         }
-        if !columns.contains_key(&Field::Amount) {
+        // Signs are more reliable than words beside them.
+        let is_signed = columns.get(&Field::Amount).is_none_or(|it| self.has_signs(*it));
+        if is_signed {
             columns.remove(&Field::Direction);
+        }
+        self.prefer_own_currency(titles, columns);
+    }
+
+    /// Of an amount in a foreign currency and the amount in the account's, the latter counts.
+    fn prefer_own_currency(&self, titles: &[String], columns: &mut BTreeMap<Field, usize>) {
+        let Some(amount) = columns.get(&Field::Amount) else { return };
+        let named = |column: usize| titles.get(column).and_then(|it| titles::currency(it));
+        let is_own = |column: &usize| {
+            named(*column).is_some()
+                && titles::rank(Field::Amount, &titles[*column]).is_some()
+                && self.is_amount(*column)
+                && self.cells(*column).any(|it| !it.is_empty())
+        };
+        if named(*amount).is_none()
+            && columns.contains_key(&Field::Currency)
+            && let Some(own) = (0..titles.len()).find(is_own)
+        {
+            columns.insert(Field::Amount, own);
+        }
+        // The title names the currency of all rows; the column names that of the purchase.
+        if columns.get(&Field::Amount).is_some_and(|it| named(*it).is_some()) {
+            columns.remove(&Field::Currency);
         }
     }
 
@@ -176,13 +210,14 @@ impl<'a> Table<'a> {
         match field {
             Field::Date | Field::Authorized => self.is_date(column),
             Field::Amount | Field::Debit | Field::Credit | Field::Balance => self.is_amount(column),
-            Field::Direction => {
-                let known = [titles::OUT_WORDS, titles::IN_WORDS].concat();
-                let is_known = |it: &str| known.contains(&it.to_lowercase().as_str());
-                self.cells(column).all(is_known) && !self.rows.is_empty()
-            }
-            Field::Currency => {
-                self.holds(column, |it| it == "€" || Currency::parse(&it.to_uppercase()).is_ok())
+            Field::Direction => self.direction_of(column, None).is_some_and(|it| !it.blank_is_out),
+            // A code that is no currency, such as BTC, is reported for each row.
+            Field::Currency => self.holds(column, |it| {
+                !dates::looks_like(it, self.today) && !table_amount::looks_like(it)
+            }),
+            Field::Account => self.is_own_account(column),
+            Field::MerchantCode => {
+                self.holds(column, |it| it.len() <= 4 && it.bytes().all(|it| it.is_ascii_digit()))
             }
             Field::Id => {
                 let mut ids: Vec<&str> = self.cells(column).collect();
@@ -194,8 +229,21 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// Whether the column can be the person's own account: nearly every row would be another account otherwise.
+    fn is_own_account(&self, column: usize) -> bool {
+        let mut distinct: Vec<&str> = self.cells(column).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let is_number = |it: &&&str| {
+            let digits = it.bytes().filter(u8::is_ascii_digit).count();
+            digits * 2 > it.len()
+        };
+        let numbers = distinct.iter().filter(is_number).count();
+        self.rows.len() < 4 || numbers * 2 <= self.rows.len()
+    }
+
     /// Assigns the fields that no title named, by the contents of the columns.
-    fn by_content(&self, columns: &mut BTreeMap<Field, usize>) {
+    fn by_content(&self, columns: &mut BTreeMap<Field, usize>) -> Found {
         let free = |columns: &BTreeMap<Field, usize>| {
             let used: Vec<usize> = columns.values().copied().collect();
             (0..self.width).filter(move |it| !used.contains(it)).collect::<Vec<usize>>()
@@ -206,28 +254,17 @@ impl<'a> Table<'a> {
         }
         let has_amount =
             [Field::Amount, Field::Debit, Field::Credit].iter().any(|it| columns.contains_key(it));
-        if !has_amount {
-            let is_full = |column: &usize| {
-                let filled = self.cells(*column).filter(|it| !it.is_empty()).count();
-                filled * 2 > self.rows.len() && self.is_amount(*column) && !self.is_date(*column)
-            };
-            let amounts: Vec<usize> = free(columns).into_iter().filter(is_full).take(6).collect();
-            let pairs = amounts.iter().flat_map(|a| amounts.iter().map(move |b| (*a, *b)));
-            let running = pairs
-                .filter(|(a, b)| a != b)
-                .find(|(a, b)| running_balance::prove(&self.steps(*a, *b)).is_some());
-            match running {
-                Some((amount, balance)) => {
-                    columns.insert(Field::Amount, amount);
-                    columns.insert(Field::Balance, balance);
-                }
-                None => {
-                    let has_decimals =
-                        |it: &&usize| self.cells(**it).any(|it| it.contains(['.', ',']));
-                    let amount = amounts.iter().find(has_decimals).or(amounts.first());
-                    columns.extend(amount.map(|it| (Field::Amount, *it)));
-                }
-            }
+        let mut found = if has_amount { Found::default() } else { self.find_money(columns) };
+        found.blank_is_out = self.find_direction(columns).blank_is_out;
+        if self.titles.is_none() && !columns.contains_key(&Field::Currency) {
+            let is_code = |it: &str| it.len() == 3 && Currency::parse(it).is_ok();
+            let holds =
+                |it: &usize| self.holds(*it, is_code) && self.cells(*it).any(|it| !it.is_empty());
+            let currency = free(columns).into_iter().find(holds);
+            columns.extend(currency.map(|it| (Field::Currency, it)));
+        }
+        if let Some(name) = columns.get(&Field::Counterparty).copied() {
+            columns.entry(Field::Description).or_insert(name);
         }
         if !columns.contains_key(&Field::Description) {
             let letters = |column: &usize| -> usize {
@@ -235,30 +272,22 @@ impl<'a> Table<'a> {
                     .map(|it| it.chars().filter(|it| it.is_alphabetic()).count())
                     .sum()
             };
-            let longest = free(columns).into_iter().max_by_key(letters);
-            columns.extend(longest.filter(|it| letters(it) > 0).map(|it| (Field::Description, it)));
+            let longest =
+                free(columns).into_iter().max_by_key(letters).filter(|it| letters(it) > 0);
+            // A category or a type is better than no description.
+            let other = columns.get(&Field::Category).or(columns.get(&Field::Direction)).copied();
+            let longest = longest.or(other);
+            columns.extend(longest.map(|it| (Field::Description, it)));
         }
+        found
     }
 
     fn is_proven(&self, columns: &BTreeMap<Field, usize>) -> bool {
         let both = columns.get(&Field::Amount).zip(columns.get(&Field::Balance));
-        both.is_some_and(|(a, b)| running_balance::prove(&self.steps(*a, *b)).is_some())
+        both.is_some_and(|(a, b)| running_balance::prove(&self.steps(*a, None, *b)).is_some())
     }
 
-    fn steps(&self, amount: usize, balance: usize) -> Vec<BalanceStep> {
-        let mut marks = DecimalMarkCounts::default();
-        self.cells(amount).chain(self.cells(balance)).for_each(|it| marks.count(it));
-        let mark: DecimalMark = marks.mark();
-        let read =
-            |text: &str| table_amount::read(text, mark, Currency::USD).ok().map(|it| it.minor);
-        let numbers = self.cells(amount).zip(self.cells(balance));
-        numbers
-            .filter_map(|(minor, balance)| read(minor).zip(read(balance)))
-            .map(|(minor, balance_minor)| BalanceStep { day: 0, minor, balance_minor })
-            .collect()
-    }
-
-    fn mapping(&self, indexes: &BTreeMap<Field, usize>) -> Mapping {
+    fn mapping(&self, indexes: &BTreeMap<Field, usize>, found: Found) -> Mapping {
         let titles = self.titles.map_or(&[][..], |it| &it.cells);
         let column = |index: usize| match titles.get(index) {
             Some(title) => column_of(titles, index, title),
@@ -272,10 +301,13 @@ impl<'a> Table<'a> {
         };
         let amount = indexes.get(&Field::Amount).or(indexes.get(&Field::Debit));
         let currency = amount.and_then(|it| titles.get(*it)).and_then(|it| titles::currency(it));
+        let mut out_words: Vec<String> = words(Field::Direction, titles::OUT_WORDS);
+        out_words.extend(found.blank_is_out.then(String::new));
         Mapping {
             has_header: self.titles.is_some(),
             columns,
-            out_words: words(Field::Direction, titles::OUT_WORDS),
+            out_words,
+            sides_are_assumed: found.sides_are_assumed,
             in_words: words(Field::Direction, titles::IN_WORDS),
             pending_words: words(Field::Status, titles::PENDING_WORDS),
             ignored_words: words(Field::Status, titles::IGNORED_WORDS),

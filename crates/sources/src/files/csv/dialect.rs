@@ -226,10 +226,12 @@ fn push<'a>(cells: &mut Vec<Cow<'a, str>>, cell: Cow<'a, str>) {
     }
 }
 
-/// The cell without surrounding spaces, tabs and byte order marks.
+/// The cell without surrounding spaces, tabs and byte order marks, and without the formula that keeps a spreadsheet from
+/// reading a number: `="0123"`.
 pub(super) fn tidy(cell: &str) -> &str {
     match cell.as_bytes() {
         [] => cell,
+        [b'=', b'"', .., b'"'] if cell.len() > 3 => &cell[2..cell.len() - 1],
         [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => cell,
         _ => cell.trim_matches(|it: char| it.is_whitespace() || it == '\u{feff}'),
     }

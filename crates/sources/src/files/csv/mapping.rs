@@ -135,6 +135,8 @@ pub struct Mapping {
     pub decimal_mark: Option<DecimalMark>,
     pub date_order: Option<DateOrder>,
     pub charges: Option<ChargeSign>,
+    /// Which of the columns for money out and money in is which was only assumed; the rows decide, or the user.
+    pub sides_are_assumed: bool,
     /// Words in the direction column for money out. Without words for money in, every other word means money in.
     pub out_words: Vec<String>,
     pub in_words: Vec<String>,

@@ -2,16 +2,25 @@
 //! as a mapping, and the file is then read by that mapping.
 
 mod accounts;
+mod charges;
 mod detect;
 mod dialect;
+mod ending;
+mod kinds;
 mod mapping;
+mod money_columns;
 mod presets;
 mod read;
+mod row_money;
 mod rows;
 mod running_balance;
 mod sample;
+mod title_words;
 mod titles;
+mod words;
 
+#[cfg(test)]
+mod laws;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +31,7 @@ use super::{BYTES_MAX, FileContents, FileError, ParseOptions, number_duplicate_a
 pub use super::table_amount::DecimalMark;
 pub use dialect::Delimiter;
 pub(crate) use dialect::Records;
+pub use kinds::apply_file_name;
 pub use mapping::{Column, Complaint, Field, Mapping};
 pub use presets::presets;
 pub use sample::Row;

@@ -2,21 +2,21 @@
 
 use std::borrow::Cow;
 
-use super::accounts::TableAccounts;
+use super::accounts::{TableAccounts, TableFacts};
 use super::detect;
 use super::dialect::{Records, check_size, tidy};
-use super::mapping::{Field, Layout, Mapping};
-use super::rows::Reader;
+use super::ending::{CUT, Ending, Footer};
+use super::kinds::{self, KindOfAccount};
+use super::mapping::{Column, Field, Layout, Mapping};
+use super::row_money::currency_of_iban;
+use super::rows::{Reader, RowRejection};
 use super::sample;
 use crate::files::dates::DateOrderCounts;
 use crate::files::limits::head;
-use crate::files::table_amount::{DecimalMark, DecimalMarkCounts};
+use crate::files::table_amount::{self, DecimalMark, DecimalMarkCounts};
 use crate::files::{
-    DateOrder, FileContents, FileError, FileQuestion, Format, Notes, ParseOptions, Rejections,
+    DateOrder, FileContents, FileError, FileQuestion, Format, ParseOptions, Rejections,
 };
-
-const UNENDED: &str = "The file does not end with a line break, so it may be cut off. Check that its last row is \
-                       complete and that no rows are missing.";
 
 pub(super) fn read(
     text: &str,
@@ -30,17 +30,29 @@ pub(super) fn read(
     let evidence = ColumnEvidence::of(text, mapping, &layout, options)?;
     let mark = mapping.decimal_mark.unwrap_or_else(|| evidence.marks.mark());
     let (order, question) = evidence.order(mapping, options, mark);
-    let reader = Reader::new(mapping, &layout, options, (order, mark), titles.len());
-    let (ledger, mut rejected) = read_rows(text, mapping, &reader, options)?;
+    let reversals = evidence.has_reversals();
     let number = number_above(text, mapping);
-    let (accounts, charges) = ledger.finish(mapping, options, number, &mut rejected);
+    let mut reader = Reader::new(mapping, &layout, options, (order, mark), reversals, titles.len());
+    // A single amount in another currency is rejected, a column of them is read.
+    reader.currency_is_named &= evidence.named >= evidence.unnamed;
+    if let Some(currency) = number.as_deref().and_then(currency_of_iban)
+        && reader.currency_is_open
+    {
+        reader.currency = currency;
+    }
+    let (ledger, mut rejected) = read_rows(text, mapping, &reader, options)?;
+    let kind = kind_above(text, mapping);
+    let by_titles = || mapping.has_header.then(|| kinds::of_titles(&titles)).flatten();
+    let facts = TableFacts { mapping, options, number, kind: kind.or_else(by_titles) };
+    let (accounts, open, mut notes) = ledger.finish(&facts, &mut rejected);
+    let is_assumed = accounts.iter().any(|it| it.draft.currency == options.currency);
+    if reader.currency_is_open && is_assumed && is_foreign_style(mark, options) {
+        let code = options.currency.code();
+        notes.add(None, format!("The file names no currency. Its amounts were read as {code}."));
+    }
     // Rows rejected after all rows were read belong in line order as well.
     rejected.rows.sort_by_key(|it| it.line);
-    let questions = question.into_iter().chain(charges).collect();
-    let mut notes = Notes::default();
-    if !text.ends_with(['\n', '\r']) && text.contains(['\n', '\r']) {
-        notes.add(None, UNENDED);
-    }
+    let questions = question.into_iter().chain(open).collect();
     Ok(FileContents { format: Format::Csv, accounts, rejected, notes, questions })
 }
 
@@ -54,8 +66,11 @@ fn begin<'a>(text: &'a str, mapping: &Mapping) -> (Records<'a>, Vec<String>) {
         // Titles are cut to the same length as in a sample, so that a mapping names them alike.
         let title = |it: &Cow<'_, str>| head(tidy(it), sample::CELL_CHARS).to_owned();
         let mut titles: Vec<String> = cells.iter().map(title).collect();
-        // A trailing delimiter in the title row does not begin a column.
-        while titles.last().is_some_and(String::is_empty) {
+        // A trailing delimiter in the title row does not begin a column, unless the mapping names it.
+        let named = |number: usize| {
+            mapping.columns.values().flatten().any(|it| *it == Column::Number(number))
+        };
+        while titles.last().is_some_and(String::is_empty) && !named(titles.len()) {
             titles.pop();
         }
         return (records, titles);
@@ -63,6 +78,12 @@ fn begin<'a>(text: &'a str, mapping: &Mapping) -> (Records<'a>, Vec<String>) {
     let rows = sample::rows(text, mapping.delimiter, mapping.skip_lines);
     let width = rows.iter().map(|it| it.cells.len()).max().unwrap_or(0);
     (records, (1..=width).map(|it| format!("Column {it}")).collect())
+}
+
+/// Whether amounts are written with a comma, which the person's own currency does not use.
+fn is_foreign_style(mark: DecimalMark, options: &ParseOptions) -> bool {
+    let with_dot = ["USD", "GBP", "CAD", "AUD", "NZD", "INR", "SGD", "HKD", "JPY", "MXN"];
+    mark == DecimalMark::Comma && with_dot.contains(&options.currency.code())
 }
 
 /// Rejects a file with too many rows.
@@ -80,25 +101,32 @@ fn read_rows<'m>(
     let (mut records, titles) = begin(text, mapping);
     let (mut ledger, mut rejected) = (TableAccounts::default(), Rejections::default());
     let mut cells = Vec::new();
-    // Rows without a date or an amount; the last of them are the footer of the file.
-    let mut footer = Rejections::default();
+    let mut footer = Footer::default();
+    let mut ending = Ending::of(text);
     let mut count = 0;
     while let Some(line) = records.next(&mut cells) {
         count += 1;
         check_rows(count, options)?;
-        let rejection = reader.row(&cells, |entry| ledger.add(line, entry)).err();
+        let place = ledger.last_row();
+        let rejection = match records.is_at_end() && ending.is_cut(&cells, reader) {
+            true => Some(RowRejection { reason: CUT.to_owned(), is_footer: false }),
+            false => reader.row(&cells, |entry| ledger.add(line, entry)).err(),
+        };
+        ending.count(&cells, reader);
         match rejection {
             // The titles repeat where files were concatenated.
             Some(rejection) if rejection.is_footer && is_same(&cells, &titles) => {}
-            Some(rejection) if rejection.is_footer => footer.add(line, rejection.reason),
+            Some(rejection) if rejection.is_footer => {
+                let text = place.zip(reader.continuation(&cells));
+                footer.add(line, rejection.reason, text.map(|(at, it)| (at, it.into_owned())));
+            }
             rejection => {
-                let before = std::mem::take(&mut footer);
-                rejected.count += before.count - before.rows.len();
-                before.rows.into_iter().for_each(|it| rejected.add(it.line, it.reason));
+                footer.flush(&mut ledger, &mut rejected);
                 rejection.into_iter().for_each(|it| rejected.add(line, it.reason));
             }
         }
     }
+    ending.note(count, records.has_unclosed_quote(), &mut ledger.notes);
     Ok((ledger, rejected))
 }
 
@@ -116,6 +144,11 @@ fn is_same(cells: &[Cow<'_, str>], titles: &[String]) -> bool {
 struct ColumnEvidence {
     orders: DateOrderCounts,
     marks: DecimalMarkCounts,
+    /// Amounts that name a currency, and those that do not.
+    named: usize,
+    unnamed: usize,
+    /// Amounts without and with a minus, in the columns for money out and for money in.
+    signs: [[usize; 2]; 2],
 }
 
 impl ColumnEvidence {
@@ -135,6 +168,7 @@ impl ColumnEvidence {
         let dates = all(&[Field::Date, Field::Authorized]);
         let amounts =
             all(&[Field::Amount, Field::Debit, Field::Credit, Field::Fee, Field::Balance]);
+        let sides = [layout.one(Field::Debit), layout.one(Field::Credit)];
         let (mut records, _) = begin(text, mapping);
         let (mut cells, mut count) = (Vec::new(), 0);
         while records.next(&mut cells).is_some() {
@@ -143,8 +177,25 @@ impl ColumnEvidence {
             let cell_text = |column: &usize| cells.get(*column).map(|it| tidy(it));
             dates.iter().filter_map(cell_text).for_each(|it| evidence.orders.count(it));
             amounts.iter().filter_map(cell_text).for_each(|it| evidence.marks.count(it));
+            let first = amounts.iter().filter_map(cell_text).find(|it| !it.is_empty());
+            match first.map(table_amount::named_currency) {
+                Some(Some(_)) => evidence.named += 1,
+                Some(None) => evidence.unnamed += 1,
+                None => {}
+            }
+            for (side, signs) in sides.iter().zip(&mut evidence.signs) {
+                let text = side.as_ref().and_then(cell_text).unwrap_or_default();
+                if text.bytes().any(|it| (b'1'..=b'9').contains(&it)) {
+                    signs[usize::from(text.contains(['-', '(']))] += 1;
+                }
+            }
         }
         Ok(evidence)
+    }
+
+    /// Whether the columns for money out and for money in have amounts with and without a minus.
+    fn has_reversals(&self) -> [bool; 2] {
+        self.signs.map(|[without, with]| without > 0 && with > 0)
     }
 
     /// The date order by the mapping, else as proven by the file, else by the user's earlier answer, else a question.
@@ -167,6 +218,12 @@ impl ColumnEvidence {
 /// Only the beginning of a line above the titles is searched for an account number.
 const LINE_CHARS: usize = 1_000;
 
+/// The kind of account that a line above the titles says.
+fn kind_above(text: &str, mapping: &Mapping) -> Option<KindOfAccount> {
+    let above = text.lines().take(mapping.skip_lines.min(sample::PREAMBLE_LINES));
+    above.map(|line| head(line, LINE_CHARS)).find_map(kinds::of_name)
+}
+
 /// The account number, if there is an IBAN above the titles.
 fn number_above(text: &str, mapping: &Mapping) -> Option<String> {
     let above = text.lines().take(mapping.skip_lines.min(sample::PREAMBLE_LINES));
@@ -176,7 +233,7 @@ fn number_above(text: &str, mapping: &Mapping) -> Option<String> {
         .find_map(iban)
 }
 
-fn iban(text: &str) -> Option<String> {
+pub(super) fn iban(text: &str) -> Option<String> {
     let bare: String = text.chars().filter(|it| !it.is_whitespace()).take(40).collect();
     let (country, rest) = bare.split_at_checked(2)?;
     let digits = rest.bytes().filter(u8::is_ascii_digit).count();

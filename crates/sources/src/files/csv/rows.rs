@@ -1,13 +1,16 @@
 //! Turns each row of a table into an entry, or a reason why it is rejected.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 use base::{Currency, Date};
 
 use super::dialect::tidy;
 use super::mapping::{Field, Layout, Mapping};
+use super::row_money::RowMoney;
 use crate::files::source_category::{self, SourceCategory};
-use crate::files::table_amount::{self, AmountError, DecimalMark, Direction, WrittenAmount};
+use crate::files::table_amount::{self, DecimalMark, Direction};
 use crate::files::{DateOrder, ParseOptions, dates};
 
 /// The values of a row, before it is known which sign the file gives to charges.
@@ -18,6 +21,10 @@ pub(super) struct Entry<'c> {
     pub(super) currency: Currency,
     pub(super) minor: i64,
     pub(super) sign: Sign,
+    /// Whether the amount is written with a plus.
+    pub(super) has_plus: bool,
+    /// What the person should know about the amount.
+    pub(super) note: Option<String>,
     pub(super) fee_minor: i64,
     pub(super) balance_minor: Option<i64>,
     pub(super) account: &'c str,
@@ -50,35 +57,46 @@ pub(super) struct RowRejection {
 
 /// Everything that is the same for all rows.
 pub(super) struct Reader<'m> {
-    mapping: &'m Mapping,
+    pub(super) mapping: &'m Mapping,
     today: Date,
     order: DateOrder,
-    mark: DecimalMark,
-    currency: Currency,
+    pub(super) mark: DecimalMark,
+    pub(super) currency: Currency,
+    /// Whether the currency is only the usual one.
+    pub(super) currency_is_open: bool,
+    /// Whether the amounts may name another currency.
+    pub(super) currency_is_named: bool,
+    /// Whether the columns for money out and in have both signs, so that a minus is a reversal.
+    pub(super) has_reversals: [bool; 2],
     /// The number of columns with titles, if there are titles.
     width: Option<usize>,
     date: Option<usize>,
     authorized: Option<usize>,
-    amount: Option<usize>,
-    debit: Option<usize>,
-    credit: Option<usize>,
+    pub(super) amount: Option<usize>,
+    pub(super) debit: Option<usize>,
+    pub(super) credit: Option<usize>,
     direction: Option<usize>,
     fee: Option<usize>,
     balance: Option<usize>,
     category: Option<usize>,
+    /// Categories that were looked up.
+    categories: RefCell<HashMap<String, Option<SourceCategory>>>,
     merchant_code: Option<usize>,
-    account: Option<usize>,
+    pub(super) account: Option<usize>,
     account_name: Option<usize>,
     card: Option<usize>,
     id: Option<usize>,
     logo: Option<usize>,
     description: Vec<usize>,
     counterparty: Vec<usize>,
-    currencies: Vec<usize>,
+    pub(super) currencies: Vec<usize>,
     status: Vec<usize>,
 }
 
-type Cells<'c> = &'c [Cow<'c, str>];
+pub(super) type Cells<'c> = &'c [Cow<'c, str>];
+
+/// More categories are not remembered, so that a hostile file does not fill the memory.
+const CATEGORIES_MAX: usize = 1_000;
 
 /// Descriptions of rows that state a balance and not a transaction.
 const BALANCE_ROWS: [&str; 5] = [
@@ -95,6 +113,7 @@ impl<'m> Reader<'m> {
         layout: &Layout,
         options: &ParseOptions,
         (order, mark): (DateOrder, DecimalMark),
+        has_reversals: [bool; 2],
         width: usize,
     ) -> Reader<'m> {
         let one = |field| layout.one(field);
@@ -106,6 +125,9 @@ impl<'m> Reader<'m> {
             order,
             mark,
             currency: fixed.unwrap_or(options.currency),
+            currency_is_open: fixed.is_none() && layout.all(Field::Currency).is_empty(),
+            currency_is_named: true,
+            has_reversals,
             width: mapping.has_header.then_some(width),
             date: one(Field::Date),
             authorized: one(Field::Authorized),
@@ -116,6 +138,7 @@ impl<'m> Reader<'m> {
             fee: one(Field::Fee),
             balance: one(Field::Balance),
             category: one(Field::Category),
+            categories: RefCell::default(),
             merchant_code: one(Field::MerchantCode),
             account: one(Field::Account),
             account_name: one(Field::AccountName),
@@ -168,6 +191,27 @@ impl<'m> Reader<'m> {
         }
     }
 
+    /// The text of a row that only continues the description of the row above it.
+    pub(super) fn continuation<'c>(&self, cells: Cells<'c>) -> Option<Cow<'c, str>> {
+        let mapped =
+            [self.date, self.authorized, self.amount, self.debit, self.credit, self.balance];
+        let is_empty = mapped.iter().all(|it| cell(cells, *it).is_empty());
+        let text = cell(cells, Some(*self.description.first()?));
+        (is_empty && !text.is_empty()).then_some(Cow::Borrowed(text))
+    }
+
+    /// The last column that a row needs to be a transaction.
+    pub(super) fn last_needed(&self) -> usize {
+        let needed = [self.date, self.amount, self.debit, self.credit, self.direction];
+        let currencies = self.currencies.iter().copied();
+        needed.into_iter().flatten().chain(currencies).max().unwrap_or(0)
+    }
+
+    /// Whether the column has amounts of money.
+    pub(super) fn is_money(&self, column: usize) -> bool {
+        [self.amount, self.debit, self.credit, self.balance, self.fee].contains(&Some(column))
+    }
+
     fn has_status(&self, cells: Cells<'_>, words: &[String]) -> bool {
         !words.is_empty()
             && self.status.iter().any(|column| {
@@ -197,7 +241,10 @@ impl<'m> Reader<'m> {
                 Err(format!("The date is missing; expected one such as {}.", self.sample_date()))
             }
             (true, false) => read(bought).map(|it| (it, Some(it), self.date.is_none())),
-            (false, true) => read(booked).map(|it| (it, None, true)),
+            (false, true) => {
+                let effective = dates::as_of(booked, self.order, self.today);
+                read(booked).map(|it| (it, effective, true))
+            }
             (false, false) => Ok((read(booked)?, read(bought).ok(), true)),
         }
     }
@@ -226,7 +273,9 @@ impl<'m> Reader<'m> {
         } else if is_in(&mapping.in_words) || (mapping.in_words.is_empty() && !word.is_empty()) {
             Ok([Some(Some(Direction::In)), None])
         } else {
-            let known = [mapping.out_words.as_slice(), &mapping.in_words].concat().join(" or ");
+            let known = [&mapping.out_words, &mapping.in_words].map(|it| it.first());
+            let known = known.into_iter().flatten().map(String::as_str).collect::<Vec<_>>();
+            let known = known.join(" or ");
             Err(format!("{} does not say in or out; expected {known}.", quote(word)))
         }
     }
@@ -238,7 +287,7 @@ impl<'m> Reader<'m> {
         direction: Option<Direction>,
     ) -> Result<Entry<'c>, String> {
         let currency = self.row_currency(cells, direction)?;
-        let (minor, sign) = self.money(cells, direction, currency)?;
+        let RowMoney { minor, sign, has_plus, note } = self.money(cells, direction, currency)?;
         let fee_minor = match (self.amount, direction) {
             // The amount that arrives is stated after fees.
             (None, Some(Direction::In)) => 0,
@@ -262,10 +311,12 @@ impl<'m> Reader<'m> {
             currency,
             minor,
             sign,
+            has_plus,
+            note,
             fee_minor,
             // An unreadable balance does not invalidate a transaction.
             balance_minor: self.optional(cells, self.balance, currency).ok().flatten(),
-            account: cell(cells, self.account),
+            account: cell(cells, self.account).trim_matches('"'),
             account_name: self.text(cell(cells, self.account_name)),
             card: cell(cells, self.card),
             id: some(id),
@@ -276,122 +327,21 @@ impl<'m> Reader<'m> {
         })
     }
 
-    fn row_currency(
-        &self,
-        cells: Cells<'_>,
-        direction: Option<Direction>,
-    ) -> Result<Currency, String> {
-        let column = match (self.currencies.as_slice(), direction) {
-            ([], _) => return Ok(self.currency),
-            ([_, arrives, ..], Some(Direction::In)) => *arrives,
-            ([first, ..], _) => *first,
-        };
-        match cell(cells, Some(column)) {
-            "" => Ok(self.currency),
-            "€" => Ok(Currency::EUR),
-            code => Currency::parse(code)
-                .or_else(|_| Currency::parse(&code.to_ascii_uppercase()))
-                .map_err(|_| format!("{} is no currency; expected one such as USD.", quote(code))),
-        }
-    }
-
-    fn money(
-        &self,
-        cells: Cells<'_>,
-        direction: Option<Direction>,
-        currency: Currency,
-    ) -> Result<(i64, Sign), String> {
-        let by_side = |value: i64, direction: Direction| {
-            let away = value.saturating_abs().saturating_neg();
-            (if direction == Direction::Out { away } else { value.saturating_abs() }, Sign::Column)
-        };
-        let column = match (self.amount, direction) {
-            (Some(column), _) => Some(column),
-            (None, Some(Direction::Out)) => self.debit,
-            (None, Some(Direction::In)) => self.credit,
-            (None, None) => return self.split(cells, currency),
-        };
-        let Some(written) = self.number(cells, column, currency)? else {
-            return Err(self.no_amount());
-        };
-        Ok(match (direction, written.direction) {
-            (Some(direction), _) => by_side(written.minor, direction),
-            (None, Some(direction)) => {
-                (by_side(written.minor, direction).0, Sign::Stated(direction))
-            }
-            (None, None) => (written.minor, Sign::Number),
-        })
-    }
-
-    /// Reads separate columns for money out and money in. Some banks write a minus in one of them; the column
-    /// decides.
-    fn split(&self, cells: Cells<'_>, currency: Currency) -> Result<(i64, Sign), String> {
-        let out = self.optional(cells, self.debit, currency)?;
-        let into = self.optional(cells, self.credit, currency)?;
-        let minor = match (out, into) {
-            (None, None) => return Err(self.no_amount()),
-            (Some(out), None | Some(0)) => out.saturating_abs().saturating_neg(),
-            (None | Some(0), Some(into)) => into.saturating_abs(),
-            (Some(_), Some(_)) => {
-                let (out, into) = (cell(cells, self.debit), cell(cells, self.credit));
-                let (out, into) = (quote(out), quote(into));
-                return Err(format!(
-                    "Both {out} went out and {into} came in; expected one of them."
-                ));
-            }
-        };
-        Ok((minor, Sign::Column))
-    }
-
-    fn no_amount(&self) -> String {
-        format!("The amount is missing; expected a number such as {}.", self.sample_amount())
-    }
-
-    fn sample_amount(&self) -> &'static str {
-        if self.mark == DecimalMark::Dot { "-12.34" } else { "-12,34" }
-    }
-
-    fn optional(
-        &self,
-        cells: Cells<'_>,
-        column: Option<usize>,
-        currency: Currency,
-    ) -> Result<Option<i64>, String> {
-        Ok(self.number(cells, column, currency)?.map(|it| it.minor))
-    }
-
-    fn number(
-        &self,
-        cells: Cells<'_>,
-        column: Option<usize>,
-        currency: Currency,
-    ) -> Result<Option<WrittenAmount>, String> {
-        let text = cell(cells, column);
-        if text.is_empty() {
-            return Ok(None);
-        }
-        table_amount::read(text, self.mark, currency).map(Some).map_err(|error| {
-            let text = quote(text);
-            match error {
-                AmountError::NotANumber => {
-                    let sample = self.sample_amount();
-                    format!("{text} is no amount; expected a number such as {sample}.")
-                }
-                AmountError::TooPrecise => {
-                    let most = currency.decimals();
-                    format!("{text} has more decimals than {currency}, which has {most}.")
-                }
-                AmountError::TooLarge => format!("{text} is larger than any amount we can keep."),
-                AmountError::OtherCurrency(other) => {
-                    format!("{text} is in {other}; expected {currency}.")
-                }
-            }
-        })
-    }
-
     /// The source's category by its word, else by the merchant's code.
     fn category(&self, cells: Cells<'_>) -> Option<SourceCategory> {
-        let word = || source_category::of_words(cell(cells, Some(self.category?)));
+        let word = || {
+            let word = cell(cells, Some(self.category?));
+            // A file has few categories, and looking one up takes longer than parsing a row.
+            let mut known = self.categories.borrow_mut();
+            if let Some(category) = known.get(word) {
+                return *category;
+            }
+            let category = source_category::of_words(word);
+            if known.len() < CATEGORIES_MAX {
+                known.insert(word.to_owned(), category);
+            }
+            category
+        };
         let code = || source_category::of_merchant_code(cell(cells, Some(self.merchant_code?)));
         word().or_else(code)
     }
@@ -433,7 +383,7 @@ impl<'m> Reader<'m> {
 }
 
 /// The text of a cell; empty if the row is too short.
-fn cell<'c>(cells: Cells<'c>, column: Option<usize>) -> &'c str {
+pub(super) fn cell<'c>(cells: Cells<'c>, column: Option<usize>) -> &'c str {
     column.and_then(|it| cells.get(it)).map_or("", |it| tidy(it))
 }
 
@@ -442,7 +392,7 @@ fn some(text: &str) -> Option<String> {
 }
 
 /// The cell's text, cut to fit in a rejection.
-fn quote(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("\u{201c}{}…\u{201d}", &text[..end]),
         None => format!("\u{201c}{text}\u{201d}"),

@@ -1,4 +1,4 @@
-use base::draft::TransactionDraft;
+use base::draft::{AccountKind, TransactionDraft};
 use base::{Currency, Date, Money, date_from_days};
 use proptest::prelude::*;
 
@@ -76,6 +76,7 @@ fn other_formats_are_not_recognized_as_csv() {
          <NAME>Bakery, Inc</STMTTRN></OFX>",
         "<?xml version=\"1.0\"?>\n<Document><Amt Ccy=\"EUR\">12.50</Amt>\n<Dt>2026-01-05</Dt>\n",
         "{\"date\": \"2026-01-05\", \"amount\": 5}",
+        "a,b\0\0\0\0c,2026-01-05,1.00\n",
     ] {
         assert!(!looks_like(text.as_bytes()), "{text}");
     }
@@ -148,9 +149,11 @@ fn errors_in_a_mapping_name_their_field() {
 
 #[test]
 fn a_person_can_choose_the_source_and_answer_questions() {
-    let bytes = fixture("amex-basic.csv");
+    let bytes = b"Date,Description,Amount\n03/20/2026,ALPHA,9.25\n03/21/2026,BETA,7.00\n".to_vec();
     let open = read(&bytes, &options()).unwrap();
-    assert_eq!(open.questions, [FileQuestion::ChargeSign { read_as: ChargeSign::Positive }]);
+    let kind = FileQuestion::AccountKind { account: 0, read_as: AccountKind::Depository };
+    let charges = FileQuestion::ChargeSign { read_as: ChargeSign::Positive };
+    assert_eq!(open.questions, [charges, kind]);
     let name = "American Express, three columns";
     let mapping = mapping_of_preset(name, &bytes, &options()).unwrap();
     let settled = read_with(&bytes, &mapping, &options()).unwrap();
@@ -389,7 +392,8 @@ proptest! {
         }
         let read = read(text.as_bytes(), &options()).unwrap();
         prop_assert_eq!(read.rejected.rows, []);
-        prop_assert_eq!(read.questions, []);
+        let is_kind = |it: &FileQuestion| matches!(it, FileQuestion::AccountKind { .. });
+        prop_assert!(read.questions.iter().all(is_kind), "{:?}", read.questions);
         for account in &read.accounts {
             let index: usize = account.draft.external_id[4..].parse().unwrap();
             prop_assert_eq!(&account.draft.transactions, &expected[index]);
@@ -411,7 +415,8 @@ proptest! {
         let answers = ParseOptions { charges: Some(ChargeSign::Negative), currency: Currency::EUR, ..options() };
         let read = read(text.as_bytes(), &answers).unwrap();
         prop_assert_eq!(read.rejected.count, 0, "{:?} in {}", read.rejected, text);
-        prop_assert_eq!(read.questions, []);
+        let is_kind = |it: &FileQuestion| matches!(it, FileQuestion::AccountKind { .. });
+        prop_assert!(read.questions.iter().all(is_kind), "{:?}", read.questions);
         let drafts = &read.accounts[0].draft.transactions;
         let plain = |it: &TransactionDraft| {
             (base::days_from_date(it.posted_on), it.amount.minor(), it.description.clone())

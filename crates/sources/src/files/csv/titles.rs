@@ -1,255 +1,87 @@
 //! The column titles that banks use, in the languages of the known files.
 
 use super::mapping::{Field, plain};
+pub(super) use super::title_words::WORDS;
+use super::words::has_word;
 
-/// The titles of each field, the likeliest first. Earlier fields choose their column first.
-pub(super) const WORDS: &[(Field, &[&str])] = &[
-    (
-        Field::Date,
-        &[
-            "posting date",
-            "posted date",
-            "post date",
-            "date posted",
-            "booking date",
-            "buchungstag",
-            "buchungsdatum",
-            "buchung",
-            "boekdatum",
-            "boekingsdatum",
-            "date comptable",
-            "date de comptabilisation",
-            "date d'opération",
-            "date operation",
-            "fecha contable",
-            "fecha operación",
-            "fecha de operación",
-            "completed date",
-            "settlement date",
-            "date",
-            "datum",
-            "fecha",
-            "transaction date",
-            "transaction date & time",
-            "trans date",
-            "trans. date",
-            "value date",
-            "valuta",
-            "valutadatum",
-            "date valeur",
-            "fecha valor",
-        ],
-    ),
-    (
-        Field::Authorized,
-        &[
-            "transaction date",
-            "trans. date",
-            "trans date",
-            "purchase date",
-            "date of purchase",
-            "authorized date",
-            "authorised date",
-            "kaufdatum",
-            "started date",
-        ],
-    ),
-    (
-        Field::Debit,
-        &[
-            "debit",
-            "debits",
-            "debit amount",
-            "withdrawal",
-            "withdrawals",
-            "withdrawal amount",
-            "money out",
-            "paid out",
-            "outflow",
-            "expense",
-            "spent",
-            "soll",
-            "ausgabe",
-            "ausgaben",
-            "belastung",
-            "débit",
-            "cargo",
-            "cargos",
-            "debe",
-        ],
-    ),
-    (
-        Field::Credit,
-        &[
-            "credit",
-            "credits",
-            "credit amount",
-            "deposit",
-            "deposits",
-            "deposit amount",
-            "money in",
-            "paid in",
-            "inflow",
-            "income",
-            "received",
-            "haben",
-            "einnahme",
-            "einnahmen",
-            "gutschrift",
-            "crédit",
-            "abono",
-            "abonos",
-            "haber",
-        ],
-    ),
-    (
-        Field::Amount,
-        &[
-            "amount",
-            "transaction amount",
-            "net amount",
-            "betrag",
-            "umsatz",
-            "bedrag",
-            "montant",
-            "importe",
-            "cantidad",
-            "monto",
-            "value",
-            "total",
-        ],
-    ),
-    (
-        Field::Balance,
-        &[
-            "balance",
-            "running balance",
-            "running bal.",
-            "running bal",
-            "account balance",
-            "ending balance",
-            "available balance",
-            "saldo",
-            "kontostand",
-            "saldo na mutatie",
-            "saldo nach buchung",
-            "solde",
-        ],
-    ),
-    (
-        Field::Direction,
-        &[
-            "debit/credit",
-            "credit/debit",
-            "dr/cr",
-            "cr/dr",
-            "credit debit indicator",
-            "direction",
-            "transaction type",
-            "type",
-            "soll/haben",
-            "af bij",
-            "af/bij",
-            "sens",
-        ],
-    ),
-    (
-        Field::Description,
-        &[
-            "description",
-            "original description",
-            "transaction description",
-            "transaction details",
-            "narrative",
-            "details",
-            "particulars",
-            "memo",
-            "verwendungszweck",
-            "buchungstext",
-            "beschreibung",
-            "omschrijving",
-            "mededelingen",
-            "libellé",
-            "libelle",
-            "concepto",
-            "descripción",
-            "descripcion",
-            "payee",
-            "merchant",
-            "name",
-            "naam",
-        ],
-    ),
-    (
-        Field::Counterparty,
-        &[
-            "payee",
-            "merchant",
-            "merchant name",
-            "counterparty",
-            "beneficiary",
-            "name",
-            "payee name",
-            "empfänger",
-            "auftraggeber/empfänger",
-            "empfänger/auftraggeber",
-            "beguenstigter/zahlungspflichtiger",
-            "naam tegenpartij",
-            "naam",
-            "bénéficiaire",
-            "beneficiario",
-        ],
-    ),
-    (
-        Field::Currency,
-        &["currency", "ccy", "währung", "waehrung", "munt", "devise", "divisa", "moneda"],
-    ),
-    (
-        Field::Account,
-        &[
-            "account number",
-            "account no",
-            "account no.",
-            "account",
-            "iban",
-            "kontonummer",
-            "konto",
-            "auftragskonto",
-            "rekening",
-            "compte",
-            "cuenta",
-        ],
-    ),
-    (Field::AccountName, &["account name"]),
-    (
-        Field::Category,
-        &[
-            "category",
-            "categories",
-            "transaction category",
-            "spending category",
-            "merchant category",
-            "master category",
-            "category group/category",
-            "kategorie",
-            "catégorie",
-            "categoría",
-            "categoria",
-            "categorie",
-        ],
-    ),
-    (
-        Field::MerchantCode,
-        &["mcc", "mcc code", "merchant category code", "sic", "sic code", "merchant code"],
-    ),
-    (Field::Status, &["status", "state", "estado", "statut"]),
-    (Field::Id, &["transaction id", "reference number", "transaction reference", "fitid", "id"]),
+pub(super) const OUT_WORDS: &[&str] = &[
+    "debit",
+    "dr",
+    "d",
+    "out",
+    "o",
+    "withdrawal",
+    "af",
+    "soll",
+    "s",
+    "débit",
+    "debet",
+    "cargo",
+    "debito",
+    "débito",
+    "db",
+    "sortie",
+    "ausgabe",
+    "belastung",
+    "lastschrift",
+    "expense",
+    "purchase",
+    "sale",
+    "charge",
+    "check",
+    "cheque",
+    "atm",
+    "fee",
+    "pos",
+    "withdraw",
+    "sent",
+    "outgoing",
+    "outflow",
+    "debited",
+    "buy",
+    "money out",
+    "uscita",
+    "ut",
+    "tax",
+    "transfer_out",
+    "transfer out",
 ];
-
-pub(super) const OUT_WORDS: &[&str] =
-    &["debit", "dr", "d", "out", "withdrawal", "af", "soll", "s", "débit", "cargo"];
-pub(super) const IN_WORDS: &[&str] =
-    &["credit", "cr", "c", "in", "deposit", "bij", "haben", "h", "crédit", "abono"];
+pub(super) const IN_WORDS: &[&str] = &[
+    "credit",
+    "cr",
+    "c",
+    "in",
+    "i",
+    "deposit",
+    "bij",
+    "haben",
+    "h",
+    "crédit",
+    "kredit",
+    "abono",
+    "credito",
+    "crédito",
+    "entrée",
+    "einnahme",
+    "gutschrift",
+    "income",
+    "refund",
+    "return",
+    "directdep",
+    "dividend",
+    "received",
+    "incoming",
+    "inflow",
+    "dep",
+    "credited",
+    "money in",
+    "salary",
+    "entrata",
+    "sell",
+    "interest",
+    "transfer_in",
+    "transfer in",
+];
 pub(super) const PENDING_WORDS: &[&str] =
     &["pending", "vorgemerkt", "in behandeling", "en attente", "pendiente"];
 pub(super) const IGNORED_WORDS: &[&str] =
@@ -259,7 +91,116 @@ pub(super) const IGNORED_WORDS: &[&str] =
 pub(super) fn rank(field: Field, title: &str) -> Option<usize> {
     let title = bare(title);
     let (_, words) = WORDS.iter().find(|(it, _)| *it == field)?;
-    words.iter().position(|it| *it == title)
+    let exact = words.iter().position(|it| *it == title);
+    exact.or_else(|| beginning(field, &title).map(|it| words.len() + it))
+}
+
+/// The first words of longer titles, such as "Date de l'opération".
+fn beginning(field: Field, title: &str) -> Option<usize> {
+    let words: &[&str] = match field {
+        Field::Date => &["date", "datum", "fecha", "data", "dato", "дата", "transaction date"],
+        Field::Amount => &[
+            "amount",
+            "betrag",
+            "bedrag",
+            "montant",
+            "importe",
+            "importo",
+            "belopp",
+            "beløb",
+            "kwota",
+            "částka",
+            "valor",
+            "сумма",
+        ],
+        Field::Balance => &["balance", "running balance", "saldo", "solde", "kontostand"],
+        Field::Description => &[
+            "description",
+            "libellé",
+            "omschrijving",
+            "verwendungszweck",
+            "details",
+            "descrizione",
+            "descripción",
+            "descrição",
+            "beskrivelse",
+        ],
+        _ => return None,
+    };
+    let is_start = |it: &&str| title.strip_prefix(*it).is_some_and(|rest| rest.starts_with(' '));
+    let found = words.iter().position(|it| is_start(&it))?;
+    (field != Field::Amount || !has_word(title, OTHER_AMOUNTS)).then_some(found)
+}
+
+/// Words in titles of amounts that are not the amount of the row.
+const OTHER_AMOUNTS: &[&str] = &[
+    "commission",
+    "cost",
+    "currency",
+    "devise",
+    "fee",
+    "fees",
+    "foreign",
+    "local",
+    "original",
+    "split",
+    "tax",
+    "valuta",
+    "vat",
+];
+
+/// Words in titles of numbers that are no amounts of money that moved.
+const OTHER_NUMBERS: &[&str] = &[
+    "account",
+    "balance",
+    "basis",
+    "check",
+    "cheque",
+    "code",
+    "commission",
+    "cost",
+    "count",
+    "coupon",
+    "exchange rate",
+    "fee",
+    "fees",
+    "gain",
+    "id",
+    "kontostand",
+    "koers",
+    "limit",
+    "loss",
+    "market value",
+    "closing value",
+    "mcc",
+    "nr",
+    "num",
+    "number",
+    "percent",
+    "points",
+    "postcode",
+    "price",
+    "qty",
+    "quantity",
+    "rate",
+    "ref",
+    "reference",
+    "saldo",
+    "sequence",
+    "shares",
+    "solde",
+    "tax",
+    "unit price",
+    "units",
+    "unitprice",
+    "volgnr",
+    "year",
+    "zip",
+];
+
+/// Whether a title names a number that is no amount of money that moved, such as a price.
+pub(super) fn is_other_number(title: &str) -> bool {
+    has_word(title, OTHER_NUMBERS)
 }
 
 /// How many of the titles name a field.
@@ -273,15 +214,32 @@ pub(super) fn known(titles: &[String]) -> usize {
 fn bare(title: &str) -> String {
     let title = plain(title);
     let end = title.find(['(', '[']).filter(|it| *it > 0).unwrap_or(title.len());
-    title[..end].trim_end_matches([' ', ':', '*']).to_owned()
+    let bare = title[..end].trim_end_matches([' ', ':', '*', '#', '.']);
+    match bare.rsplit_once(' ') {
+        Some((before, code)) if MONEYS.contains(&code) => {
+            before.trim_end_matches(" in").trim_end_matches(" en").trim_end().to_owned()
+        }
+        _ => bare.to_owned(),
+    }
 }
+
+/// Currencies at the end of a title, such as "Amount EUR". Others could be words.
+const MONEYS: &[&str] = &[
+    "aud", "brl", "cad", "chf", "czk", "dkk", "eur", "euro", "gbp", "huf", "inr", "jpy", "mxn",
+    "nok", "nzd", "pln", "rub", "sek", "sgd", "usd", "zar",
+];
 
 /// The currency that a title names in parentheses.
 pub(super) fn currency(title: &str) -> Option<&'static str> {
-    let inside = title.split(['(', '[']).nth(1)?.trim_end_matches([')', ']']).trim().to_uppercase();
+    let behind = || title.trim().rsplit_once(' ').map(|(_, it)| it.to_lowercase());
+    let inside = match title.split(['(', '[']).nth(1) {
+        Some(inside) => inside.trim_end_matches([')', ']']).trim().to_uppercase(),
+        None => behind().filter(|it| MONEYS.contains(&it.as_str()))?.to_uppercase(),
+    };
     match inside.as_str() {
         "€" => Some("EUR"),
         "£" => Some("GBP"),
+        "EURO" => Some("EUR"),
         code => base::Currency::codes().find(|it| *it == code),
     }
 }

@@ -3,7 +3,7 @@
 use base::draft::AccountKind;
 use maud::{Markup, html};
 use service::ingest::imports::files::{
-    AccountPreview, Destination, DestinationChoice, Preview, RowPreview, RowStatus,
+    AccountPreview, Destination, DestinationChoice, FileQuestion, Preview, RowPreview, RowStatus,
 };
 
 use crate::site::fields::{self, Field, FormError};
@@ -15,13 +15,28 @@ const ROWS_SHOWN: usize = 200;
 /// The minimum number of rows shown for each account.
 const ROWS_LEAST: usize = 10;
 
-const KINDS: [(AccountKind, &str); 5] = [
-    (AccountKind::Depository, "Checking or savings"),
-    (AccountKind::Credit, "Credit card"),
-    (AccountKind::Loan, "Loan"),
-    (AccountKind::Investment, "Investments"),
-    (AccountKind::Other, "Other"),
+/// The types of accounts in the form: its value, its label, and what it means.
+const KINDS: [(&str, &str, AccountKind, Option<&str>); 6] = [
+    ("depository", "Checking", AccountKind::Depository, Some("checking")),
+    ("savings", "Savings", AccountKind::Depository, Some("savings")),
+    ("credit", "Credit card", AccountKind::Credit, Some("credit card")),
+    ("loan", "Loan", AccountKind::Loan, None),
+    ("investment", "Investments", AccountKind::Investment, None),
+    ("other", "Other", AccountKind::Other, None),
 ];
+
+/// The kind and subtype that a value of the form means.
+pub(super) fn parse_kind(value: &str) -> Option<(AccountKind, Option<&'static str>)> {
+    KINDS.iter().find(|(it, ..)| *it == value).map(|(_, _, kind, subtype)| (*kind, *subtype))
+}
+
+/// The form's value for the kind of an account.
+pub(super) fn kind_value(account: &AccountPreview) -> &'static str {
+    let is_subtype = |it: &Option<&str>| it.is_some() && *it == account.subtype.as_deref();
+    let exact = KINDS.iter().find(|(_, _, kind, it)| *kind == account.kind && is_subtype(it));
+    let found = exact.or_else(|| KINDS.iter().find(|(_, _, kind, _)| *kind == account.kind));
+    found.map_or("other", |(value, ..)| *value)
+}
 
 /// The number of options in all select boxes together, so that a file with many accounts stays a small page.
 const OPTIONS_MAX: usize = 10_000;
@@ -32,11 +47,17 @@ pub(super) fn card(person: &Person, preview: &Preview) -> Markup {
             section.card aria-labelledby="where" {
                 h2 id="where" { "Choose accounts" }
                 @for (index, account) in preview.accounts.iter().enumerate() {
-                    (one(person, account, (index, preview.accounts.len())))
+                    (one(person, account, (index, preview.accounts.len()), is_open(preview, index)))
                 }
             }
         }
     }
+}
+
+/// Whether the file does not tell the kind of this account.
+pub(super) fn is_open(preview: &Preview, index: usize) -> bool {
+    let asks = |it: &FileQuestion| matches!(it, FileQuestion::AccountKind { account, .. } if *account == index);
+    preview.doubts.iter().any(asks)
 }
 
 /// The form value of a destination.
@@ -49,7 +70,12 @@ pub(super) fn landing_text(destination: Destination) -> String {
     }
 }
 
-fn one(person: &Person, account: &AccountPreview, (index, count): (usize, usize)) -> Markup {
+fn one(
+    person: &Person,
+    account: &AccountPreview,
+    (index, count): (usize, usize),
+    kind_is_open: bool,
+) -> Markup {
     let chosen = landing_text(account.destination);
     html! {
         div.destination {
@@ -58,7 +84,7 @@ fn one(person: &Person, account: &AccountPreview, (index, count): (usize, usize)
             div.filters {
                 input type="hidden" name={ "was_" (index) } value=(chosen);
                 (goes(account, index, (&chosen, OPTIONS_MAX / count.max(1))))
-                (new_account(account, index, count > 1))
+                (new_account(account, index, count > 1, kind_is_open))
             }
             @if account.destination == Destination::New && !account.candidates.is_empty() {
                 p.soft {
@@ -119,39 +145,69 @@ fn facts(person: &Person, account: &AccountPreview) -> Markup {
 fn goes(account: &AccountPreview, index: usize, (chosen, most): (&str, usize)) -> Markup {
     let id = format!("f-goes_{index}");
     let is_unclear = account.destination == Destination::Unknown;
+    let suggested = account.suggested.filter(|_| is_unclear);
+    let suggested = suggested.map(|it| DestinationChoice::Existing(it).text());
     html! {
         div.field {
             label for=(id) { "Account" span.hush { " for " (account.name) } }
             select id=(id) name={ "goes_" (index) } required[is_unclear] {
-                @if is_unclear { option value="" selected { "Choose an account" } }
+                @if is_unclear { option value="" selected[suggested.is_none()] { "Choose an account" } }
                 option value="new" selected[chosen == "new"] { "New account" }
                 @for (at, (candidate, name)) in account.candidates.iter().enumerate() {
                     @let value = DestinationChoice::Existing(*candidate).text();
+                    @let is_chosen = value == chosen || suggested.as_deref() == Some(value.as_str());
                     // The chosen account is always listed.
-                    @if at < most || value == chosen { option value=(value) selected[chosen == value] { (name) } }
+                    @if at < most || is_chosen { option value=(value) selected[is_chosen] { (name) } }
                 }
                 option value="none" selected[chosen == "none"] { "Don't import" }
             }
-            @if is_unclear {
-                p.wrong { "The file doesn't name its account. Choose it once and we'll remember." }
-            }
+            @if is_unclear { p.wrong { (unclear(account)) } }
         }
     }
 }
 
+/// Why the person has to choose the account.
+fn unclear(account: &AccountPreview) -> &'static str {
+    match (account.suggested, account.number.is_empty()) {
+        (Some(_), true) => {
+            "The file doesn't name its account. A file like it went into this account before. Check that it is the \
+             right one."
+        }
+        (Some(_), false) => {
+            "The file may belong to this account, but it doesn't give the full account number that we know. Check \
+             that it is the right one."
+        }
+        (None, true) => "The file doesn't name its account. Choose it.",
+        (None, false) => "Several of your accounts may be the one in the file. Choose it.",
+    }
+}
+
 /// The name and type of a new account. The style sheet hides these fields if an existing account is chosen.
-fn new_account(account: &AccountPreview, index: usize, is_one_of_many: bool) -> Markup {
+fn new_account(
+    account: &AccountPreview,
+    index: usize,
+    is_one_of_many: bool,
+    kind_is_open: bool,
+) -> Markup {
     let label = |word: &str| match is_one_of_many {
         true => format!("{word} of {}", account.name),
         false => word.to_owned(),
     };
     let (name, kind) = (format!("name_{index}"), format!("kind_{index}"));
-    let kinds = KINDS.map(|(kind, label)| (kind.as_str(), label));
+    let kinds = KINDS.map(|(value, label, ..)| (value, label));
+    let open: Vec<(&str, &str)> = std::iter::once(("", "Choose a type")).chain(kinds).collect();
     html! {
         div.only-new {
             (Field::text(&name, &label("Name"), &account.name).optional().show(&FormError::default()))
         }
-        div.only-new { (fields::select(&kind, &label("Type"), &kinds, account.kind.as_str())) }
+        div.only-new {
+            @if kind_is_open {
+                (fields::select(&kind, &label("Type"), &open, ""))
+                p.wrong { "The file doesn't tell what type of account this is." }
+            } @else {
+                (fields::select(&kind, &label("Type"), &kinds, kind_value(account)))
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use http::StatusCode;
 use maud::{Markup, html};
 use service::Error;
 use service::ingest::imports::files::{
-    self, Destination, Notes, Preview, Rejections, StagedFile, State,
+    self, Destination, FileQuestion, Notes, Preview, Rejections, StagedFile, State,
 };
 
 use super::{
@@ -203,7 +203,10 @@ pub(super) fn missing(preview: &Preview) -> String {
     match preview {
         Preview { error: Some(error), .. } => sentence(error),
         _ if !preview.complaints.is_empty() => "Fix the column settings below first.".to_owned(),
-        _ if !preview.doubts.is_empty() => "Answer the questions below first.".to_owned(),
+        _ if preview.doubts.iter().any(|it| !matches!(it, FileQuestion::AccountKind { .. })) => {
+            "Answer the questions below first.".to_owned()
+        }
+        _ if !preview.doubts.is_empty() => "Choose the type of the new account first.".to_owned(),
         _ if preview.accounts.is_empty() => "There is nothing in this file to import.".to_owned(),
         _ if destinations().any(|it| it == Destination::Unknown) => {
             "Choose an account for this file first.".to_owned()

@@ -1,13 +1,12 @@
 //! Reads the person's choices from the form of the review page.
 
-use base::draft::AccountKind;
 use service::Result;
 use service::ingest::imports::files::csv::{Column, DecimalMark, Delimiter, Field, Mapping};
 use service::ingest::imports::files::{
     self, ChargeSign, Choices, DateOrder, DestinationChoice, Preview,
 };
 
-use super::columns;
+use super::{accounts, columns};
 use crate::site::form::Form;
 use crate::site::person::Person;
 
@@ -78,9 +77,11 @@ fn read_accounts(choices: &mut Choices, preview: &Preview, form: &Form) {
         if !name.is_empty() && name != account.name {
             choice.name = Some(name);
         }
-        let kind = AccountKind::parse(&text("kind"));
-        if kind.is_some_and(|it| it != account.kind) {
-            choice.kind = kind;
+        let kind = text("kind");
+        let is_new = accounts::is_open(preview, index) || kind != accounts::kind_value(account);
+        if let Some((kind, subtype)) = accounts::parse_kind(&kind).filter(|_| is_new) {
+            choice.kind = Some(kind);
+            choice.subtype = subtype.map(str::to_owned);
         }
         match text("owed").as_str() {
             "yes" => choice.owed = Some(true),
@@ -104,6 +105,8 @@ fn edited(now: &Mapping, form: &Form) -> Mapping {
             false => next.columns.insert(*field, chosen),
         };
     }
+    // Columns that the person has seen are not assumed.
+    next.sides_are_assumed &= next.columns == now.columns;
     next.delimiter = Delimiter::parse(form.text("delimiter")).unwrap_or(now.delimiter);
     let skipped = form.text("skip_lines").parse().ok().filter(|it| *it <= SKIPPED_MAX);
     next.skip_lines = skipped.unwrap_or(now.skip_lines);

@@ -14,6 +14,8 @@ pub(super) fn card(person: &Person, preview: &Preview) -> Markup {
             FileQuestion::Dates { read_as } => dates(preview, *read_as, None),
             FileQuestion::ChargeSign { read_as } => charges(person, preview, *read_as, None),
             FileQuestion::CardBalance { account } => balance(person, preview, *account, None),
+            // Asked beside the account.
+            FileQuestion::AccountKind { .. } => continue,
         });
     }
     if let Some(order) = preview.choices.dates {

@@ -29,6 +29,8 @@ pub struct AccountChoice {
     pub name: Option<String>,
     #[serde(serialize_with = "write_kind", deserialize_with = "read_kind")]
     pub kind: Option<AccountKind>,
+    /// Plaid's subtype of that kind, such as savings.
+    pub subtype: Option<String>,
     /// Whether an ambiguous balance is owed.
     pub owed: Option<bool>,
 }

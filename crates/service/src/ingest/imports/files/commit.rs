@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use base::draft::Source;
 use base::{AccountId, CLOCK_SKEW_MICROSECONDS, FileId, ImportId};
 use db::{Tx, params};
-use sources::files::FileAccount;
+use sources::files::{FileAccount, FileQuestion};
 use wire::v1::Code;
 
 use super::choices::Choices;
@@ -117,7 +117,8 @@ async fn commit_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result
     if let Some(complaint) = parsed.complaints.first() {
         return Err(Error::invalid("file", complaint.text.clone()));
     }
-    if !parsed.doubts.is_empty() {
+    // The kind of an account is only needed for a new one, which is checked below.
+    if parsed.doubts.iter().any(|it| !matches!(it, FileQuestion::AccountKind { .. })) {
         let message = "Answer the questions about this file first.";
         return Err(Error::invalid("file", message));
     }
@@ -179,14 +180,18 @@ async fn import_request(
             all.iter().filter(|it| it.currency == currency).collect();
         let choice = loaded.choices.accounts.get(&index);
         let evidence = (link.as_ref(), choice, &candidates[..]);
-        let destination =
-            destination::find(app, caller, &parsed.provenance, &account, evidence).await?;
+        let found = destination::find(app, caller, &parsed.provenance, &account, evidence).await?;
+        let is_open = |it: &FileQuestion| matches!(it, FileQuestion::AccountKind { account, .. } if *account == index);
         let FileAccount { bank, mut draft, .. } = account;
-        let into = match destination {
+        let into = match found.destination {
             Destination::Skip => continue,
             Destination::Unknown => {
                 let message = "Choose which of your accounts this file belongs to first.";
                 return Err(Error::invalid("account", message));
+            }
+            Destination::New if parsed.doubts.iter().any(is_open) => {
+                let message = "Choose the type of the new account first.";
+                return Err(Error::invalid("kind", message));
             }
             Destination::New => None,
             Destination::Existing(id) => {

@@ -3,6 +3,7 @@
 mod choices;
 mod commit;
 mod destination;
+mod identity;
 mod limits;
 mod parse;
 mod preview;

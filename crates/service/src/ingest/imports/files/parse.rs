@@ -102,7 +102,8 @@ pub(super) async fn parse(
     let pair = |row: &db::Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?));
     let mappings = app.db.all(MAPPINGS, params![caller.user], pair).await?;
     let (content, choices) = (Arc::clone(&loaded.content), loaded.choices.clone());
-    let work = move || parse_content(&content, &choices, &hints, &mappings);
+    let name = loaded.file.name.clone();
+    let work = move || parse_content((&name, &content), &choices, &hints, &mappings);
     match in_background(&loaded.slot, work).await {
         Ok(parsed) => parsed.map_err(ParseError::Unreadable),
         // Even a parser that panics must not break the file's page, where the person can discard it.
@@ -154,7 +155,7 @@ pub async fn preset(
 }
 
 fn parse_content(
-    content: &[u8],
+    (name, content): (&str, &[u8]),
     choices: &Choices,
     hints: &ParseOptions,
     mappings: &[(String, String)],
@@ -176,11 +177,15 @@ fn parse_content(
             table.read(content, mapping, hints, &mut reading)?;
         }
     }
+    csv::apply_file_name(&mut reading, name);
     let is_open = |doubt: &FileQuestion| match doubt {
         FileQuestion::Dates { .. } => choices.dates.is_none(),
         FileQuestion::ChargeSign { .. } => choices.charges.is_none(),
         FileQuestion::CardBalance { account } => {
             choices.accounts.get(account).is_none_or(|it| it.owed.is_none())
+        }
+        FileQuestion::AccountKind { account, .. } => {
+            choices.accounts.get(account).is_none_or(|it| it.kind.is_none())
         }
     };
     reading.questions.retain(is_open);
@@ -277,6 +282,9 @@ fn apply(draft: &mut AccountDraft, choice: &AccountChoice) {
         convert_balances(draft, kind);
         draft.kind = kind;
         draft.subtype = None;
+    }
+    if choice.kind.is_some() && choice.subtype.is_some() {
+        draft.subtype.clone_from(&choice.subtype);
     }
     if choice.owed == Some(false) {
         negate_balances(draft);

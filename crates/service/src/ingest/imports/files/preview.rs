@@ -9,7 +9,7 @@ use calc::matching::{DraftMatch, MatchCounts, match_drafts};
 use sources::files::{FileAccount, FileQuestion, Format, Notes, Rejections, csv};
 
 use super::choices::Choices;
-use super::destination::{self, Destination};
+use super::destination::{self, Destination, FoundDestination};
 use super::parse::{LoadedFile, ParseError, ParsedFile, in_background, load, parse};
 use super::preview_summary::{self, PreviewOutcome, PreviewSummary};
 use super::staged::{StagedFile, State, list};
@@ -53,8 +53,12 @@ pub struct AccountPreview {
     pub number: String,
     pub name: String,
     pub kind: AccountKind,
+    /// Plaid's subtype, such as savings.
+    pub subtype: Option<String>,
     pub currency: Currency,
     pub destination: Destination,
+    /// The account to suggest if the person has to choose.
+    pub suggested: Option<AccountId>,
     /// The person's accounts that it could be imported into.
     pub candidates: Vec<(AccountId, String)>,
     pub balance: Option<Money>,
@@ -143,6 +147,14 @@ pub async fn preview(app: &App, caller: &Caller, id: FileId) -> Result<Preview> 
                 preview.accounts.push(previewer.preview(index, account).await?);
             }
             preview.doubts = parsed.doubts;
+            // The kind is known if the account is.
+            preview.doubts.retain(|it| match it {
+                FileQuestion::AccountKind { account, .. } => {
+                    let account = preview.accounts.get(*account);
+                    account.is_some_and(|it| it.destination == Destination::New)
+                }
+                _ => true,
+            });
             preview.rejected = parsed.rejected;
             preview.notes = parsed.notes;
             preview.table = parsed.table;
@@ -214,10 +226,9 @@ impl Previewer<'_> {
         let candidates: Vec<&accounts::Account> =
             self.all.iter().filter(|it| it.currency == draft.currency).collect();
         let evidence = (link, choice, &candidates[..]);
-        let destination =
-            destination::find(app, caller, &parsed.provenance, &account, evidence).await?;
+        let found = destination::find(app, caller, &parsed.provenance, &account, evidence).await?;
         let rows = &draft.transactions;
-        let known = match destination {
+        let known = match found.destination {
             Destination::Existing(id) => {
                 transactions::find_candidates_for_preview(app, caller.user, id, rows).await?
             }
@@ -228,7 +239,7 @@ impl Previewer<'_> {
         let provenance = Arc::clone(&parsed.provenance);
         in_background(&loaded.slot, move || {
             let verdicts = match_drafts(&known, &account.draft.transactions, &provenance);
-            account_preview(account.draft, (destination, candidates), &verdicts, shown)
+            account_preview(account.draft, (found, candidates), &verdicts, shown)
         })
         .await
     }
@@ -236,7 +247,7 @@ impl Previewer<'_> {
 
 fn account_preview(
     draft: AccountDraft,
-    (destination, candidates): (Destination, Vec<(AccountId, String)>),
+    (found, candidates): (FoundDestination, Vec<(AccountId, String)>),
     verdicts: &[DraftMatch],
     shown: usize,
 ) -> AccountPreview {
@@ -244,9 +255,11 @@ fn account_preview(
     let sum: i128 = draft.transactions.iter().map(|it| i128::from(it.amount.minor())).sum();
     let days = || draft.transactions.iter().map(|it| it.posted_on);
     AccountPreview {
-        destination,
+        destination: found.destination,
+        suggested: found.suggested,
         candidates,
         kind: draft.kind,
+        subtype: draft.subtype.clone(),
         currency: draft.currency,
         balance: draft.balance.map(|it| money(it.current_minor)),
         positions: draft.holdings.as_ref().map_or(0, Vec::len),

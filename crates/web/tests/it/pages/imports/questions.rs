@@ -7,7 +7,7 @@ use testkit::draft::{checking, statement, txn};
 use super::{change_fields, import, robin, upload};
 
 /// A table that shows neither the order of its dates nor the meaning of its signs.
-const AMBIGUOUS: &str = "Date,Amount,Description\n03/04/2026,12.50,CORNER CAFE\n05/06/2026,80.00,CITY POWER\n\
+const AMBIGUOUS: &str = "Date,Amount,Description\n03/04/2026,12.50,CORNER SEVEN\n05/06/2026,80.00,CITY POWER\n\
     02/01/2026,3.00,KIOSK\n";
 
 #[tokio::test]
@@ -67,4 +67,51 @@ async fn a_file_that_names_no_account_asks_for_it_once() {
     assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
     let at = upload(&mut browser, "bank.csv", super::TABLE).await;
     assert!(browser.get(&at).await.good().contains("Nothing new in this file"));
+}
+
+/// Nothing in it tells the kind of account.
+const PLAIN: &str = "Date,Amount,Description\n2026-02-13,-12.50,ALPHA\n2026-02-14,-80.00,BETA\n2026-02-15,-3.00,GAMMA\n";
+
+#[tokio::test]
+async fn the_type_of_a_new_account_is_asked_if_the_file_does_not_tell_it() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let at = upload(&mut browser, "export.csv", PLAIN).await;
+    let page = browser.get(&at).await.good();
+    assert!(page.contains("Choose a type") && page.contains("what type of account"), "{page}");
+    let refused = import(&mut browser, &at, &[]).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(refused.text.contains("Choose the type of the new account first"), "{}", refused.text);
+    let answers = [("kind_0", "savings"), ("name_0", "Nest egg")];
+    assert_eq!(import(&mut browser, &at, &answers).await.location(), at);
+    let account = robin.account("Nest egg").await;
+    let account = service::ledger::accounts::get(&world.app, &robin.caller, account).await.unwrap();
+    assert_eq!(account.subtype.as_deref(), Some("savings"));
+}
+
+#[tokio::test]
+async fn the_account_of_an_earlier_file_is_suggested_and_taken_only_when_the_person_imports() {
+    let world = World::new().await;
+    let (_, mut browser) = robin(&world).await;
+    let at = upload(&mut browser, "checking.csv", PLAIN).await;
+    assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
+    let at = upload(&mut browser, "next.csv", &PLAIN.replace("2026-02", "2026-03")).await;
+    let page = browser.get(&at).await.good();
+    assert!(page.contains("A file like it went into this account before"), "{page}");
+    assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
+    let done = browser.get(&at).await.good();
+    assert!(done.contains("3 new transactions"), "{done}");
+}
+
+#[tokio::test]
+async fn balances_that_do_not_add_up_are_noted_before_the_import() {
+    let world = World::new().await;
+    let (_, mut browser) = robin(&world).await;
+    let table = super::TABLE.to_owned()
+        + "2026-02-16,-7.00,KIOSK,four,1800.50\n2026-02-17,-0.50,KIOSK,five,1300.00\n\
+           2026-02-18,-1.00,KIOSK,six,1299.00\n";
+    let at = upload(&mut browser, "bank.csv", &table).await;
+    let page = browser.get(&at).await.good();
+    assert!(page.contains("Check this before you import"), "{page}");
+    assert!(page.contains("Line 6: The balances do not follow from the rows"), "{page}");
 }

@@ -1,0 +1,129 @@
+//! The identity of accounts in files: which identifiers are full, and whether two of them are the same account's.
+
+use sources::files::FileAccount;
+
+/// Fewer letters and digits do not identify an account without its bank.
+const LENGTH_LEAST: usize = 7;
+
+/// Whether the file identifies the account: by a bank and an account number, or by a number that is unique by itself.
+/// A number of which only the last digits are shown does not.
+pub(super) fn is_full(account: &FileAccount) -> bool {
+    is_full_number(&account.draft.external_id, account.bank.is_some())
+}
+
+fn is_full_number(number: &str, has_bank: bool) -> bool {
+    let digits = number.bytes().filter(u8::is_ascii_digit).count();
+    let length = number.chars().filter(|it| it.is_alphanumeric()).count();
+    let least = if has_bank { 1 } else { LENGTH_LEAST };
+    !is_masked(number) && !is_name(number) && digits > 0 && length >= least
+}
+
+/// Whether a part of the number is hidden, as in `XXXX1234` or `****1234`, or only its last digits are there.
+fn is_masked(number: &str) -> bool {
+    let is_hidden = number.contains(['*', '\u{2022}', '\u{2026}', '#']) || number.contains("..");
+    let x = number.chars().filter(|it| matches!(it, 'x' | 'X')).count();
+    is_hidden || x >= 3
+}
+
+/// Whether the text is the name that a person or an app gave to the account, and no number.
+pub(super) fn is_name(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let letters = text.chars().filter(|it| it.is_alphabetic()).count();
+    letters > digits && letters > 3
+}
+
+/// Whether known identifiers of an account show that the account of the file is another one. Without full identifiers on
+/// both sides nothing is shown.
+pub(super) fn is_other(known: &[String], account: &FileAccount) -> bool {
+    let number = &account.draft.external_id;
+    if !is_full(account) {
+        return false;
+    }
+    let mut full = known.iter().filter(|it| is_full_identifier(it)).peekable();
+    full.peek().is_some()
+        && full.all(|known| {
+            let parts: Vec<&str> = known.split(' ').collect();
+            let Some(at) = parts.iter().position(|it| is_same_number(it, number)) else {
+                return true;
+            };
+            let bank = account.bank.as_deref();
+            at > 0 && bank.is_some_and(|bank| parts[0] != bank)
+        })
+}
+
+/// Whether a stored identifier, such as `121000248 123456789 checking`, has a full number.
+fn is_full_identifier(identifier: &str) -> bool {
+    let parts: Vec<&str> = identifier.split(' ').collect();
+    parts.iter().enumerate().any(|(at, it)| is_full_number(it, at > 0))
+}
+
+/// Equal letters and digits; or one is an IBAN that contains the other.
+fn is_same_number(one: &str, other: &str) -> bool {
+    let bare = |text: &str| -> String {
+        text.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_uppercase).collect()
+    };
+    let (one, other) = (bare(one), bare(other));
+    let is_iban = |text: &str| {
+        let bytes = text.as_bytes();
+        (15..=34).contains(&bytes.len())
+            && bytes[..2].iter().all(u8::is_ascii_uppercase)
+            && bytes[2..4].iter().all(u8::is_ascii_digit)
+    };
+    let contains = |iban: &str, number: &str| {
+        is_iban(iban) && !is_iban(number) && number.len() >= LENGTH_LEAST && iban.ends_with(number)
+    };
+    one == other || contains(&one, &other) || contains(&other, &one)
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Currency;
+    use base::draft::{AccountDraft, AccountKind};
+
+    use super::*;
+
+    fn account(bank: Option<&str>, number: &str) -> FileAccount {
+        let draft = AccountDraft::new(number, "A", AccountKind::Depository, Currency::USD);
+        FileAccount { bank: bank.map(str::to_owned), draft }
+    }
+
+    #[test]
+    fn hidden_and_short_numbers_and_names_are_not_full() {
+        for (bank, number, expected) in [
+            (Some("121000248"), "123456789", true),
+            (Some("121000248"), "1234", true),
+            (Some("121000248"), "XXXXX6789", false),
+            (Some("121000248"), "****6789", false),
+            (None, "123456789", true),
+            (None, "DE02100100100006820101", true),
+            (None, "10020030/1234567", true),
+            (None, "6789", false),
+            (None, "...6789", false),
+            (None, "Everyday Checking", false),
+            (None, "", false),
+        ] {
+            assert_eq!(is_full(&account(bank, number)), expected, "{bank:?} {number}");
+        }
+    }
+
+    #[test]
+    fn only_full_identifiers_tell_accounts_apart() {
+        let other = |known: &[&str], bank: Option<&str>, number: &str| {
+            let known: Vec<String> = known.iter().map(|it| (*it).to_owned()).collect();
+            is_other(&known, &account(bank, number))
+        };
+        let (one, two) = (Some("121000248"), Some("021000021"));
+        assert!(other(&["121000248 555551234 checking"], one, "777771234"));
+        assert!(other(&["121000248 555551234 checking"], two, "555551234"));
+        assert!(!other(&["121000248 555551234 checking"], one, "555551234"));
+        // The bank is not known on one side.
+        assert!(!other(&["555551234"], one, "555551234"));
+        // Only the last digits are known on one side.
+        assert!(!other(&["121000248 XXXXX1234"], one, "777771234"));
+        assert!(!other(&["121000248 555551234"], one, "XXXXX1234"));
+        assert!(!other(&[], one, "777771234"));
+        // One bank writes the number in two ways.
+        assert!(!other(&["DE02100100100006820101"], None, "0006820101"));
+        assert!(other(&["DE02100100100006820101"], None, "DE02100100100006820102"));
+    }
+}

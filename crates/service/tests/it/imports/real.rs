@@ -1,0 +1,99 @@
+//! The laws of imports over real CSV files of others, where they are at hand (`EVENKEEL_REALDATA`, else
+//! `../shared/realdata`): twice equals once, the order of overlapping files does not matter, undo restores. The files are
+//! not part of the project.
+
+use std::path::{Path, PathBuf};
+
+use base::FileId;
+use service::ingest::imports;
+use service::ingest::imports::files::{
+    self, AccountChoice, Choices, CommitOutcome, Destination, DestinationChoice, FileQuestion,
+};
+use testkit::{Person, World};
+
+fn real_files() -> Vec<PathBuf> {
+    let near = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/realdata");
+    let root = std::env::var_os("EVENKEEL_REALDATA").map_or(near, PathBuf::from);
+    let mut folders = vec![root.join("statements/csv")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Stages a file and answers all questions as it was read, with new accounts or those that are suggested.
+async fn stage(world: &World, robin: &Person, bytes: &[u8], is_first: bool) -> Option<FileId> {
+    let (app, caller) = (&world.app, &robin.caller);
+    let id = files::stage(app, caller, "real", bytes.to_vec()).await.ok()?;
+    let preview = files::preview(app, caller, id).await.unwrap();
+    let mut choices = Choices::default();
+    for (index, account) in preview.accounts.iter().enumerate() {
+        let known = account.suggested.or(account.candidates.first().map(|it| it.0));
+        let destination = match (account.destination, known) {
+            (Destination::Existing(id), _) => DestinationChoice::Existing(id),
+            (_, Some(id)) if !is_first => DestinationChoice::Existing(id),
+            _ => DestinationChoice::New,
+        };
+        let choice = AccountChoice {
+            destination: Some(destination),
+            kind: Some(account.kind),
+            subtype: account.subtype.clone(),
+            ..Default::default()
+        };
+        choices.accounts.insert(index, choice);
+    }
+    for doubt in &preview.doubts {
+        match doubt {
+            FileQuestion::Dates { read_as } => choices.dates = Some(*read_as),
+            FileQuestion::ChargeSign { read_as } => choices.charges = Some(*read_as),
+            FileQuestion::CardBalance { account } => {
+                choices.accounts.entry(*account).or_default().owed = Some(true);
+            }
+            FileQuestion::AccountKind { .. } => {}
+        }
+    }
+    files::choose(app, caller, id, choices).await.unwrap();
+    let has_rows = preview.accounts.iter().any(|it| it.tally.new + it.tally.seen > 0);
+    has_rows.then_some(id)
+}
+
+async fn commit(
+    world: &World,
+    robin: &Person,
+    bytes: &[u8],
+    is_first: bool,
+) -> Option<CommitOutcome> {
+    let id = stage(world, robin, bytes, is_first).await?;
+    Some(files::commit(&world.app, &robin.caller, id).await.unwrap())
+}
+
+async fn rows(world: &World, robin: &Person) -> Vec<String> {
+    let listed = crate::listed::all(&world.app, &robin.caller, &Default::default()).await;
+    let mut rows: Vec<String> =
+        listed.iter().map(|it| format!("{} {:?}", it.description, it.category)).collect();
+    rows.sort();
+    rows
+}
+
+#[tokio::test]
+async fn real_tables_twice_equal_once_and_undo_restores() {
+    let world = World::new().await;
+    for path in real_files() {
+        let bytes = std::fs::read(&path).unwrap();
+        let robin = world.someone().await;
+        let Some(once) = commit(&world, &robin, &bytes, true).await else { continue };
+        let before = rows(&world, &robin).await;
+        let twice = commit(&world, &robin, &bytes, false).await.unwrap();
+        let counts = (twice.summary.new, twice.summary.changed);
+        assert_eq!((counts, rows(&world, &robin).await), ((0, 0), before), "{}", path.display());
+        for import in [twice.import, once.import] {
+            imports::undo(&world.app, &robin.caller, import).await.unwrap();
+        }
+        assert_eq!(rows(&world, &robin).await, Vec::<String>::new(), "{}", path.display());
+    }
+}
