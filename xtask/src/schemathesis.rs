@@ -20,7 +20,7 @@ const DOCUMENT: &str = "docs/openapi.json";
 /// The same requests in every run.
 const SEED: &str = "20260410";
 /// Generated requests for each operation, beside those that cover the bounds of every parameter.
-const EXAMPLES: &str = "10";
+const EXAMPLES: &str = "5";
 /// The time that the server gets to generate its data.
 const START_MAX: Duration = Duration::from_secs(60);
 

@@ -95,7 +95,7 @@ pub struct Enriched {
 pub fn tables_fingerprint() -> u32 {
     // FNV-1a; the input is not attacker-controlled.
     let texts = [descriptors::TEXT, keywords::TEXT, merchants::TEXT, brands::TEXT];
-    let bytes = texts.iter().flat_map(|it| it.bytes()).chain(*model::WEIGHTS);
+    let bytes = texts.iter().flat_map(|it| it.bytes()).chain(model::WEIGHTS.iter().copied());
     bytes.fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 

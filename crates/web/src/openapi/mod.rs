@@ -252,9 +252,10 @@ fn parameter(parameter: &Parameter, location: &str) -> Value {
 
 fn taken(takes: Takes) -> Value {
     match takes {
-        Takes::Text { longest } => {
-            json!({ "type": "string", "minLength": 1, "maxLength": longest })
-        }
+        // No null character, which no database stores.
+        Takes::Text { longest } => json!({
+            "type": "string", "minLength": 1, "maxLength": longest, "pattern": "^[^\\u0000]+$",
+        }),
         Takes::Id(prefix) => {
             json!({ "type": "string", "pattern": ids::pattern(prefix) })
         }

@@ -243,18 +243,6 @@ async fn an_invalid_payload_is_refused_with_the_full_path_of_the_member() {
     for (kind, payload, member, message) in [
         ("custom", json!({}), "title", "is missing"),
         ("custom", json!({ "title": " " }), "title", "must describe the proposal in a few words"),
-        (
-            "custom",
-            json!({ "title": "A", "summary_markdown": "" }),
-            "summary_markdown",
-            "must not be empty",
-        ),
-        (
-            "rule.create",
-            json!({ "like": "", "category": "Groceries" }),
-            "like",
-            "must not be empty",
-        ),
         ("custom", json!({ "titel": "A" }), "titel", "is not known here; did you mean title?"),
         (
             buy,
@@ -313,6 +301,28 @@ async fn an_invalid_payload_is_refused_with_the_full_path_of_the_member() {
         assert_eq!(answer.refusal(), payload_error(member, message), "{payload}");
     }
     assert_eq!(fixture.count_pending().await, 0);
+}
+
+#[tokio::test]
+async fn empty_text_in_a_payload_is_refused() {
+    let fixture = TradingFixture::new().await;
+    for (kind, payload, member, message) in [
+        (
+            "custom",
+            json!({ "title": "A", "summary_markdown": "" }),
+            "summary_markdown",
+            "must not be empty",
+        ),
+        (
+            "rule.create",
+            json!({ "like": "", "category": "Groceries" }),
+            "like",
+            "must not be empty",
+        ),
+    ] {
+        let answer = fixture.propose_action(kind, payload.clone()).await;
+        assert_eq!(answer.refusal(), payload_error(member, message), "{payload}");
+    }
 }
 
 /// One transaction id more than a payload may have.

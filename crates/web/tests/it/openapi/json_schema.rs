@@ -20,7 +20,7 @@ pub(super) fn violations(
         return unless(fitting == 1, || format!("{path}: {fitting} choices fit {value}"));
     }
     if let Some(choices) = schema["anyOf"].as_array() {
-        let fits = choices.iter().any(|it| is_valid(it));
+        let fits = choices.iter().any(is_valid);
         return unless(fits, || format!("{path}: no choice fits {value}"));
     }
     let types: Vec<&str> = match &schema["type"] {

@@ -112,6 +112,6 @@ async fn balances_that_do_not_add_up_are_noted_before_the_import() {
            2026-02-18,-1.00,KIOSK,six,1299.00\n";
     let at = upload(&mut browser, "bank.csv", &table).await;
     let page = browser.get(&at).await.good();
-    assert!(page.contains("Check this before you import"), "{page}");
+    assert!(page.contains("This file may be incomplete"), "{page}");
     assert!(page.contains("Line 6: The balances do not follow from the rows"), "{page}");
 }
