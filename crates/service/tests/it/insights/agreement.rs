@@ -165,7 +165,7 @@ fn json(value: &impl serde::Serialize) -> String {
 type Figures = [Option<i64>; 3];
 
 fn of_totals(it: &Totals) -> Figures {
-    [it.income_minor, it.spending_minor, it.unclassified_minor].map(|it| Some(it))
+    [it.income_minor, it.spending_minor, it.unclassified_minor].map(Some)
 }
 
 async fn of_spending(

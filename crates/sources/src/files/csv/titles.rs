@@ -128,7 +128,7 @@ fn beginning(field: Field, title: &str) -> Option<usize> {
         _ => return None,
     };
     let is_start = |it: &&str| title.strip_prefix(*it).is_some_and(|rest| rest.starts_with(' '));
-    let found = words.iter().position(|it| is_start(&it))?;
+    let found = words.iter().position(is_start)?;
     (field != Field::Amount || !has_word(title, OTHER_AMOUNTS)).then_some(found)
 }
 

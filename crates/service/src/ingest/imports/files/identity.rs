@@ -84,7 +84,7 @@ mod tests {
 
     fn account(bank: Option<&str>, number: &str) -> FileAccount {
         let draft = AccountDraft::new(number, "A", AccountKind::Depository, Currency::USD);
-        FileAccount { bank: bank.map(str::to_owned), draft }
+        FileAccount { bank: bank.map(str::to_owned), draft, stated_change_minor: None }
     }
 
     #[test]
