@@ -64,6 +64,22 @@ async fn the_detail_shows_description_merchant_category_source_and_stream() {
 }
 
 #[tokio::test]
+async fn a_guessed_category_has_a_confidence() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let (guessed, known) =
+        (txn("2026-03-02", -1_200, "HARBOR CRABSHACK"), txn("2026-03-01", -900, "KROGER #12"));
+    robin.import(statement([checking("Everyday").with_all([guessed, known])])).await;
+    let rows = listed::all(&world.app, &robin.caller, &everything()).await;
+    let detail = transaction_detail::get(&world.app, &robin.caller, rows[0].id).await.unwrap();
+    assert_eq!(detail.stage, Some(CategorySource::Guess));
+    assert_eq!(detail.category.map(|it| it.primary()), Some("FOOD_AND_DRINK"));
+    assert!(detail.guess_confidence.is_some_and(|it| (35..=80).contains(&it)));
+    let detail = transaction_detail::get(&world.app, &robin.caller, rows[1].id).await.unwrap();
+    assert_eq!((detail.stage, detail.guess_confidence), (Some(CategorySource::Merchant), None));
+}
+
+#[tokio::test]
 async fn the_detail_is_not_found_by_other_people_and_by_keys() {
     let world = World::new().await;
     let (robin, kim) = (world.someone().await, world.someone().await);
