@@ -39,7 +39,7 @@ const LETTERS_MAX: usize = 24;
 const SHORTEST_PIECE: usize = 3;
 const LONGEST_PIECE: usize = 5;
 
-/// The shares of right answers by the margin of the best class, measured on held-out rows that no table knows.
+/// The shares of right answers by the margin of the best class, measured on rows that no table knows.
 const CONFIDENCE: [(i32, u8); 10] = [
     (0, 15),
     (5, 20),
