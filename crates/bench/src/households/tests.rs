@@ -15,7 +15,8 @@ fn fingerprint(world: &World) -> u64 {
     let mut hash = Hash::new();
     hash.text(&format!("{GENERATOR_VERSION} {:?} {} {}", world.region, world.since, world.as_of));
     for account in &world.accounts {
-        hash.text(&format!("{account:?}"));
+        // Households have no trades, and drafts had no member for them when the fingerprints were taken.
+        hash.text(&format!("{account:?}").replace(", trades: []", ""));
     }
     for it in &world.transactions {
         hash.text(&format!("{} {:?} {:?}", it.account, it.draft, it.truth));

@@ -97,7 +97,7 @@ async fn income_adds_up_in_exact_numbers() {
     let (_world, _person, client) = household().await;
     let income = client.get("/v1/income").await.data();
     let expected = "generated_at window monthly_income variability expenses debt emergency_fund
-        investments unallocated";
+        excluded investments unallocated unclassified";
     assert_eq!(members(&income), sorted(expected));
     assert_eq!(
         income["window"],
@@ -182,13 +182,15 @@ async fn the_summary_has_every_member() {
     assert_eq!(members(&summary["net_worth_change"]), ["amount", "percent", "since"]);
     let expected = "open closed hidden needs_attention oldest_as_of";
     assert_eq!(members(&summary["accounts"]), sorted(expected));
-    let expected = "window income expenses unclassified net savings_rate_percent";
+    let expected = "window income excluded expenses unclassified net savings_rate_percent";
     assert_eq!(members(&summary["cash_flow"]), sorted(expected));
-    let expected =
-        "current_value day_change day_change_percent total_gain_loss total_gain_loss_percent";
+    let expected = "current_value day_change day_change_percent excluded total_gain_loss total_gain_loss_percent";
     assert_eq!(members(&summary["investments"]), sorted(expected));
-    assert_eq!(members(&summary["goals"]), ["active", "current_value", "target_amount"]);
-    let expected = "monthly_inflow monthly_outflow next_outflow";
+    assert_eq!(
+        members(&summary["goals"]),
+        ["active", "current_value", "excluded", "target_amount"]
+    );
+    let expected = "excluded monthly_inflow monthly_outflow next_outflow";
     assert_eq!(members(&summary["recurring"]), sorted(expected));
     assert_eq!(summary["recurring"]["next_outflow"]["date"], "2026-04-02");
     assert_eq!(summary["scores"]["observation_date"], "2026-03-10");

@@ -1,6 +1,5 @@
-//! The laws of imports over real CSV files of others, where they are at hand (`EVENKEEL_REALDATA`, else
-//! `../shared/realdata`): twice equals once, the order of overlapping files does not matter, undo restores. The files are
-//! not part of the project.
+//! The laws of imports over real CSV files of others, where they are at hand (`../shared/realdata`): twice equals once,
+//! the order of overlapping files does not matter, undo restores. The files are not part of the project.
 
 use std::path::{Path, PathBuf};
 
@@ -12,8 +11,7 @@ use service::ingest::imports::files::{
 use testkit::{Person, World};
 
 fn real_files() -> Vec<PathBuf> {
-    let near = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/realdata");
-    let root = std::env::var_os("EVENKEEL_REALDATA").map_or(near, PathBuf::from);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/realdata");
     let mut folders = vec![root.join("statements/csv")];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {

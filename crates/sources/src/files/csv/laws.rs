@@ -1,5 +1,5 @@
 //! Laws of tables: a file that is cut off says so, and what is left of it is not changed. Real files of others are
-//! checked too where they are at hand (`EVENKEEL_REALDATA`, else `../shared/realdata`); they are not part of the project.
+//! checked too where they are at hand (`../shared/realdata`); they are not part of the project.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -93,8 +93,7 @@ proptest! {
 
 /// The real files at hand; none if they are not.
 fn real_files() -> Vec<PathBuf> {
-    let near = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/realdata");
-    let root = std::env::var_os("EVENKEEL_REALDATA").map_or(near, PathBuf::from);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/realdata");
     let mut folders: Vec<PathBuf> =
         ["csv", "csv-expected"].map(|it| root.join("statements").join(it)).into();
     let mut files = Vec::new();

@@ -53,8 +53,11 @@ pub(super) fn is_other(known: &[String], account: &FileAccount) -> bool {
 
 /// Whether a stored identifier, such as `121000248 123456789 checking`, has a full number.
 fn is_full_identifier(identifier: &str) -> bool {
-    let parts: Vec<&str> = identifier.split(' ').collect();
-    parts.iter().enumerate().any(|(at, it)| is_full_number(it, at > 0))
+    match identifier.split_once(' ') {
+        // The first part is the bank.
+        Some((_, rest)) => rest.split(' ').any(|it| is_full_number(it, true)),
+        None => is_full_number(identifier, false),
+    }
 }
 
 /// Equal letters and digits; or one is an IBAN that contains the other.

@@ -12,7 +12,7 @@ async fn column_settings_are_edited_and_apply_to_the_next_file_with_the_same_col
     let at = upload(&mut browser, "bank.csv", TABLE).await;
     let page = browser.get(&at).await.good();
     assert!(page.contains("Words: CORNER CAFE · CITY POWER · ACME PAYROLL"), "{page}");
-    let page = change_fields(&mut browser, &at, &[("column_description", "t:Note")]).await;
+    let page = change_fields(&mut browser, &at, &[("column_description", "t:Extra")]).await;
     assert!(page.contains("<td class=\"what\">three"), "{page}");
     assert!(page.contains("Using your column settings below."), "{page}");
     assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
@@ -30,7 +30,7 @@ async fn an_invalid_mapping_is_reported_and_other_choices_are_kept() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
     let at = upload(&mut browser, "bank.csv", TABLE).await;
-    let changes = [("name_0", "Holidays"), ("kind_0", "credit"), ("column_description", "t:Note")];
+    let changes = [("name_0", "Holidays"), ("kind_0", "credit"), ("column_description", "t:Extra")];
     change_fields(&mut browser, &at, &changes).await;
     let page =
         change_fields(&mut browser, &at, &[("column_amount", ""), ("sign", "positive")]).await;
@@ -52,7 +52,7 @@ async fn changed_columns_are_previewed_before_they_are_imported() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
     let at = upload(&mut browser, "bank.csv", TABLE).await;
-    let shown = import(&mut browser, &at, &[("column_description", "t:Note")]).await;
+    let shown = import(&mut browser, &at, &[("column_description", "t:Extra")]).await;
     assert_eq!(shown.status, StatusCode::BAD_REQUEST);
     assert!(shown.text.contains("Review the rows"), "{}", shown.text);
     assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
@@ -125,7 +125,7 @@ async fn settings_of_one_account_do_not_apply_to_another() {
     let at = upload(&mut browser, "bank.csv", TABLE).await;
     change_fields(&mut browser, &at, &[("name_0", "Holidays"), ("sign", "negative")]).await;
     // With a column of account names the rows belong to three accounts, none of which has settings.
-    let page = change_fields(&mut browser, &at, &[("column_account_name", "t:Note")]).await;
+    let page = change_fields(&mut browser, &at, &[("column_account_name", "t:Extra")]).await;
     assert_eq!(page.matches("class=\"destination\"").count(), 3, "{page}");
     assert!(!page.contains("Holidays") && page.contains("Rows of three"), "{page}");
 }

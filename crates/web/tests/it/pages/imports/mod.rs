@@ -33,7 +33,7 @@ fn groceries() -> String {
 }
 
 /// A table of an unknown bank, whose balances prove the meaning of its signs.
-const TABLE: &str = "When,Moved,Words,Note,Balance\n\
+const TABLE: &str = "When,Moved,Words,Extra,Balance\n\
     2026-02-13,-12.50,CORNER CAFE,one,987.50\n\
     2026-02-14,-80.00,CITY POWER,two,907.50\n\
     2026-02-15,900.00,ACME PAYROLL,three,1807.50\n";
