@@ -12,7 +12,9 @@ use super::rows::{Entry, Sign};
 use super::running_balance::{self, BalanceStep, Proof};
 use crate::files::source_category::SourceCategory;
 use crate::files::table_amount::Direction;
-use crate::files::{ChargeSign, FileAccount, FileQuestion, Notes, ParseOptions, Rejections};
+use crate::files::{
+    ChargeSign, FileAccount, FileQuestion, NoteKind, Notes, ParseOptions, Rejections,
+};
 use crate::plausibility::is_implausible_amount;
 use crate::unique_ids::make_ids_unique;
 
@@ -338,12 +340,13 @@ impl AccountRows {
                     "The balances do not follow from the rows: they differ by {amount} in all, first at this \
                      row. A row may be missing or wrong."
                 );
-                notes.add(Some(gap.line), text);
+                notes.warn(NoteKind::Unbalanced, gap.line, text);
             }
             None if is_mapped && steps.len() > STEPS_TO_DOUBT => {
                 let text = "The column of balances does not follow from the amounts. Check the columns, and whether \
                             rows are missing.";
-                notes.add(None, text);
+                let line = steps.first().map_or(1, |it| it.line);
+                notes.warn(NoteKind::Unbalanced, line, text);
             }
             None => {}
         }

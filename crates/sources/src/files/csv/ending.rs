@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::accounts::{RowPlace, TableAccounts};
 use super::dialect::{CELLS_MAX, tidy};
 use super::rows::Reader;
-use crate::files::{Notes, REJECTED_MAX, Rejections};
+use crate::files::{NoteKind, Notes, REJECTED_MAX, Rejections};
 
 /// The reason to reject a row in which the file ends.
 pub(super) const CUT: &str = "The file ends inside this row. Download it again.";
@@ -95,12 +95,14 @@ impl Ending {
         is_in_needed || lacks_decimals
     }
 
-    pub(super) fn note(&self, rows: usize, has_unclosed_quote: bool, notes: &mut Notes) {
+    /// Warns that the file may be cut off; `last` is the line of its last row.
+    pub(super) fn warn(&self, last: Option<usize>, has_unclosed_quote: bool, notes: &mut Notes) {
+        let Some(last) = last else { return };
         if has_unclosed_quote {
-            notes.add(None, UNCLOSED);
+            notes.warn(NoteKind::CutOff, last, UNCLOSED);
         }
-        if self.is_unended && rows > 0 {
-            notes.add(None, UNENDED);
+        if self.is_unended {
+            notes.warn(NoteKind::CutOff, last, UNENDED);
         }
     }
 }

@@ -50,6 +50,7 @@ pub(super) fn read(
         let code = options.currency.code();
         notes.add(None, format!("The file names no currency. Its amounts were read as {code}."));
     }
+    notes.sort();
     // Rows rejected after all rows were read belong in line order as well.
     rejected.rows.sort_by_key(|it| it.line);
     let questions = question.into_iter().chain(open).collect();
@@ -103,9 +104,10 @@ fn read_rows<'m>(
     let mut cells = Vec::new();
     let mut footer = Footer::default();
     let mut ending = Ending::of(text);
-    let mut count = 0;
+    let (mut count, mut last) = (0, None);
     while let Some(line) = records.next(&mut cells) {
         count += 1;
+        last = Some(line);
         check_rows(count, options)?;
         let place = ledger.last_row();
         let rejection = match records.is_at_end() && ending.is_cut(&cells, reader) {
@@ -126,7 +128,7 @@ fn read_rows<'m>(
             }
         }
     }
-    ending.note(count, records.has_unclosed_quote(), &mut ledger.notes);
+    ending.warn(last, records.has_unclosed_quote(), &mut ledger.notes);
     Ok((ledger, rejected))
 }
 
