@@ -53,10 +53,11 @@ pub(super) fn is_other(known: &[String], account: &FileAccount) -> bool {
 
 /// Whether a stored identifier, such as `121000248 123456789 checking`, has a full number.
 fn is_full_identifier(identifier: &str) -> bool {
-    match identifier.split_once(' ') {
-        // The first part is the bank.
-        Some((_, rest)) => rest.split(' ').any(|it| is_full_number(it, true)),
-        None => is_full_number(identifier, false),
+    let (first, rest) = identifier.split_once(' ').unwrap_or((identifier, ""));
+    // Behind a bank stands a number; behind a number only the kind of account.
+    match rest.split(' ').find(|it| it.bytes().any(|it| it.is_ascii_digit())) {
+        Some(number) => is_full_number(number, true),
+        None => is_full_number(first, false),
     }
 }
 
@@ -128,5 +129,6 @@ mod tests {
         // One bank writes the number in two ways.
         assert!(!other(&["DE02100100100006820101"], None, "0006820101"));
         assert!(other(&["DE02100100100006820101"], None, "DE02100100100006820102"));
+        assert!(other(&["DE02100100100006820101 checking"], None, "DE99100100100006820101"));
     }
 }
