@@ -130,8 +130,8 @@ pub fn card(now: Month) -> File {
 
 /// A CSV with an ambiguous date format and ambiguous signs of amounts.
 pub fn ambiguous_table() -> File {
-    let rows = "Date,Amount,Description,Note\n03/04/2026,12.50,CORNER CAFE,a\n\
-        05/06/2026,80.00,CITY POWER,b\n02/01/2026,lost,KIOSK,c\n02/03/2026,3.00,KIOSK,d\n";
+    let rows = "Date,Amount,Description,Note\n03/04/2026,12.50,ALPHA ONE,a\n\
+        05/06/2026,80.00,BETA TWO,b\n02/01/2026,lost,KIOSK,c\n02/03/2026,3.00,KIOSK,d\n";
     ("little-bank.csv", rows.to_owned())
 }
 
