@@ -26,12 +26,16 @@ const LOG_LINES: usize = 80;
 /// Lines of a failed test's panic message that are shown.
 const MESSAGE_LINES: usize = 30;
 
-/// Runs all of the binaries, with these environment variables, to their end, and fails if a test failed.
-pub(crate) fn run(
-    name: &str,
-    binaries: &[&TestBinary],
-    environment: &[(&str, Option<&str>)],
-) -> Result<()> {
+/// How the test programs of one step are started.
+#[derive(Default)]
+pub(crate) struct Settings<'a> {
+    /// Variables to set, or to remove.
+    pub(crate) environment: &'a [(&'a str, Option<&'a str>)],
+    pub(crate) arguments: &'a [&'a str],
+}
+
+/// Runs all of the binaries to their end, and fails if a test failed.
+pub(crate) fn run(name: &str, binaries: &[&TestBinary], settings: &Settings) -> Result<()> {
     let folder = target_folder()?.join("tests").join(name);
     fs::create_dir_all(&folder)?;
     let mut waiting: Vec<&TestBinary> = binaries.to_vec();
@@ -44,7 +48,7 @@ pub(crate) fn run(
             scope.spawn(|| {
                 while let Some(binary) = next() {
                     let log = folder.join(format!("{}-{}.log", binary.package, binary.target));
-                    let outcome = run_one(binary, environment, &log);
+                    let outcome = run_one(binary, settings, &log);
                     let failed = outcome.unwrap_or_else(|error| vec![format!("{error:#}")]);
                     failures.lock().unwrap_or_else(PoisonError::into_inner).extend(failed);
                 }
@@ -64,14 +68,11 @@ fn rank(binary: &TestBinary) -> usize {
 }
 
 /// Runs one program, and returns a short report of each failed test.
-fn run_one(
-    binary: &TestBinary,
-    environment: &[(&str, Option<&str>)],
-    log: &Path,
-) -> Result<Vec<String>> {
+fn run_one(binary: &TestBinary, settings: &Settings, log: &Path) -> Result<Vec<String>> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut command = Command::new(&binary.program);
     command
+        .args(settings.arguments)
         .current_dir(&binary.folder)
         .env("CARGO_MANIFEST_DIR", &binary.folder)
         .env("RUST_TEST_THREADS", cores.to_string())
@@ -81,7 +82,7 @@ fn run_one(
     if let Some(folder) = memory_folder() {
         command.env("TMPDIR", folder);
     }
-    for (name, value) in environment {
+    for (name, value) in settings.environment {
         match value {
             Some(value) => command.env(name, value),
             None => command.env_remove(name),
@@ -93,9 +94,10 @@ fn run_one(
     let output = String::from_utf8_lossy(&fs::read(log)?).into_owned();
     let took = start.elapsed().as_secs_f32();
     let result = output.lines().rev().find(|it| it.starts_with("test result: "));
-    let result = result.map_or("no result", |it| it.trim_start_matches("test result: "));
-    let result = result.split("; 0 measured").next().unwrap_or_default();
-    println!("  {:10}{:10}{took:7.1} s  {result}", binary.package, binary.target);
+    let result = result.unwrap_or("no test result");
+    // One call, so that the lines of two programs do not mix. The result stays as the program wrote it, because other
+    // tools count tests by that line.
+    println!("{} {}, {took:.1} s\n{result}", binary.package, binary.target);
     Ok(if status.success() { Vec::new() } else { report(binary, status, &output) })
 }
 

@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::compile::{self, TestBinary};
 use crate::postgres::Cluster;
+use crate::suite::Settings;
 use crate::{
     advisories, cargo, features, fuzz, generate, install, licences, run as run_command,
     schemathesis, suite,
@@ -83,6 +84,8 @@ const BROWSER: &str = "browser";
 const FUZZ: &str = "fuzz";
 /// Packages whose integration tests use no database: on PostgreSQL they would only run a second time.
 const WITHOUT_DATABASE: [&str; 2] = ["net", "sources"];
+/// The tests that read the repository's files, which need no second run on PostgreSQL either.
+const REPOSITORY_RULES: &str = "tidy::";
 
 pub(crate) const POSTGRES_VARIABLE: &str = "EVENKEEL_TEST_POSTGRES";
 
@@ -154,10 +157,15 @@ fn postgres(shared: &mut Shared) -> Result<()> {
     Ok(())
 }
 
+/// Without a PostgreSQL, even if the environment names one.
+fn on_sqlite() -> Settings<'static> {
+    Settings { environment: &[(POSTGRES_VARIABLE, None)], ..Settings::default() }
+}
+
 /// All tests except those that need a browser and the fuzz targets, which have their own steps.
 fn tests(shared: &mut Shared) -> Result<()> {
     let binaries = shared.binaries_where(|it| it.target != BROWSER && it.package != FUZZ)?;
-    suite::run("sqlite", &binaries, &[(POSTGRES_VARIABLE, None)])
+    suite::run("sqlite", &binaries, &on_sqlite())
 }
 
 /// Integration tests of the packages that use a database.
@@ -166,21 +174,24 @@ fn tests_on_postgres(shared: &mut Shared) -> Result<()> {
     let binaries = shared.binaries_where(|it| {
         it.kind == "test" && it.target == "it" && !WITHOUT_DATABASE.contains(&it.package.as_str())
     })?;
-    suite::run("postgres", &binaries, &[(POSTGRES_VARIABLE, Some(&url))])
+    let environment = [(POSTGRES_VARIABLE, Some(url.as_str()))];
+    let settings = Settings { environment: &environment, arguments: &["--skip", REPOSITORY_RULES] };
+    suite::run("postgres", &binaries, &settings)
 }
 
 /// Random mutations of the fixtures for some seconds. `cargo xtask fuzz` searches longer.
 fn fuzz_briefly(shared: &mut Shared) -> Result<()> {
     let seed = fuzz::seed().to_string();
     let binaries = shared.binaries_where(|it| it.package == FUZZ)?;
-    suite::run("fuzz", &binaries, &[("EVENKEEL_FUZZ_SEED", Some(&seed))])
+    let environment = [("EVENKEEL_FUZZ_SEED", Some(seed.as_str()))];
+    suite::run("fuzz", &binaries, &Settings { environment: &environment, ..Settings::default() })
 }
 
 /// The browser tests start the program, which is compiled together with them.
 fn browser(shared: &mut Shared) -> Result<()> {
     install::browser()?;
     let binaries = shared.binaries_where(|it| it.target == BROWSER)?;
-    suite::run("browser", &binaries, &[(POSTGRES_VARIABLE, None)])
+    suite::run("browser", &binaries, &on_sqlite())
 }
 
 /// The document is generated from the same list as the routes; this tests that both describe what the server does.

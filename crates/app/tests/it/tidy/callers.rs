@@ -123,7 +123,7 @@ fn public_functions_over_a_persons_data_take_a_caller() {
         WITHOUT_CALLER.iter().flat_map(|(_, names)| names.iter().copied()).collect();
     let mut found = Vec::new();
     for file in files("crates/service/src", ".rs") {
-        let code = Source::parse(&file.text).code;
+        let code = &Source::parse(&file.text).code;
         let code = code.split("#[cfg(test)]").next().unwrap_or_default();
         let path = file.path.trim_start_matches("crates/service/src/");
         found.extend(functions_without_caller(code).iter().map(|name| format!("{path}::{name}")));

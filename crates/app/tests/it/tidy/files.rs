@@ -82,7 +82,7 @@ fn declared(file: &File) -> Vec<String> {
         "mod" | "lib" | "main" => folder.to_owned(),
         own => format!("{folder}/{own}"),
     };
-    let code = Source::parse(&file.text).code;
+    let code = &Source::parse(&file.text).code;
     let mut declared_paths = Vec::new();
     for statement in code.split_inclusive([';', '{', '}']) {
         let mut last = words(statement).collect::<Vec<_>>().into_iter().rev();

@@ -191,7 +191,7 @@ fn every_list_statement_has_a_limit_or_a_known_bound() {
 /// The constants of a file's list statements that have no limit. A statement that is built at run time counts by the
 /// name of its variable.
 fn unlimited(file: &File) -> Vec<String> {
-    let code = Source::parse(&file.text).code;
+    let code = &Source::parse(&file.text).code;
     let statements = statements(&file.text);
     let mut found: Vec<String> = Vec::new();
     for method in METHODS {

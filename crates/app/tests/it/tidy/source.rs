@@ -1,5 +1,8 @@
 //! Splits Rust source text into code, strings and comments, so that a rule can look at one of them.
 
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
 /// The parts of one text. In each part the others are blank, so that lines keep their numbers.
 pub(super) struct Source {
     pub(super) code: String,
@@ -9,7 +12,18 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub(super) fn parse(text: &str) -> Source {
+    /// The parts of a text. A text is parsed once and kept, because almost every rule reads all files.
+    pub(super) fn parse(text: &str) -> &'static Source {
+        static PARSED: Mutex<BTreeMap<String, &'static Source>> = Mutex::new(BTreeMap::new());
+        let known = PARSED.lock().unwrap().get(text).copied();
+        known.unwrap_or_else(|| {
+            let source: &Source = Box::leak(Box::new(Source::split(text)));
+            PARSED.lock().unwrap().insert(text.to_owned(), source);
+            source
+        })
+    }
+
+    fn split(text: &str) -> Source {
         let mut source =
             Source { code: String::new(), comments: String::new(), strings: Vec::new() };
         let mut rest = text;

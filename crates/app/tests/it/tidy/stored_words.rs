@@ -23,7 +23,7 @@ fn stored_words_are_read_by_their_type() {
     let mut used = BTreeSet::new();
     for folder in ["crates/service/src", "crates/webhooks/src"] {
         for file in files(folder, ".rs") {
-            let code = Source::parse(&file.text).code;
+            let code = &Source::parse(&file.text).code;
             let code = code.split("#[cfg(test)]").next().unwrap_or_default();
             for (line, name) in parsed(code, &types) {
                 let full = format!("{}::{name}", file.path.trim_start_matches("crates/"));
@@ -48,7 +48,7 @@ fn stored_words_are_read_by_their_type() {
 fn word_types() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for file in rust_files() {
-        let code = Source::parse(&file.text).code;
+        let code = &Source::parse(&file.text).code;
         for definition in code.split("words!").skip(1) {
             let inside = definition.trim_start().trim_start_matches(['(', '{']);
             let name = words(inside).find(|it| it.starts_with(|it: char| it.is_ascii_uppercase()));

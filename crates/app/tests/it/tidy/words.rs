@@ -28,7 +28,7 @@ fn sql_is_written_only_in_service_webhooks_and_db() {
     let mut found = Vec::new();
     for name in ["base", "calc", "wire", "net", "sources", "web", "app"] {
         for file in files(&format!("crates/{name}/src"), ".rs") {
-            let strings = Source::parse(&file.text).strings;
+            let strings = &Source::parse(&file.text).strings;
             let sql = strings.iter().filter(|(_, text)| is_sql(text));
             found.extend(sql.map(|(line, _)| format!("{}:{line}: a statement", file.path)));
         }

@@ -95,9 +95,8 @@ impl Ending {
         is_in_needed || lacks_decimals
     }
 
-    /// Warns that the file may be cut off; `last` is the line of its last row.
-    pub(super) fn warn(&self, last: Option<usize>, has_unclosed_quote: bool, notes: &mut Notes) {
-        let Some(last) = last else { return };
+    /// Warns that the file may be cut off; `last` is the line of its last row, or of its titles.
+    pub(super) fn warn(&self, last: usize, has_unclosed_quote: bool, notes: &mut Notes) {
         if has_unclosed_quote {
             notes.warn(NoteKind::CutOff, last, UNCLOSED);
         }

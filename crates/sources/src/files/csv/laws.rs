@@ -33,7 +33,7 @@ fn check_cut(bytes: &[u8], at: usize, is_exact: bool) -> Result<(), String> {
     let Ok(cut) = read_with(&bytes[..at], &found.mapping, &options()) else { return Ok(()) };
     let is_said = cut.rejected.count > whole.rejected.count
         || cut.notes.all.iter().any(|it| it.text.contains("cut off"));
-    if rows(&cut) < rows(&whole) && !is_said && !is_between && rows(&cut) > 0 {
+    if rows(&cut) < rows(&whole) && !is_said && !is_between {
         return Err(format!("{} of {} rows without a word", rows(&cut), rows(&whole)));
     }
     let all = amounts(&whole);

@@ -104,10 +104,10 @@ fn read_rows<'m>(
     let mut cells = Vec::new();
     let mut footer = Footer::default();
     let mut ending = Ending::of(text);
-    let (mut count, mut last) = (0, None);
+    let (mut count, mut last) = (0, mapping.skip_lines + 1);
     while let Some(line) = records.next(&mut cells) {
         count += 1;
-        last = Some(line);
+        last = line;
         check_rows(count, options)?;
         let place = ledger.last_row();
         let rejection = match records.is_at_end() && ending.is_cut(&cells, reader) {
