@@ -162,7 +162,7 @@ impl LoadedRows {
         let enriched = classifier.classify(run, &classifier_input(row, None), cleaned, None);
         LegText {
             description: self.descriptions[row.description].text.to_string(),
-            category: enriched.category.filter(|_| !repeats_description(&enriched)),
+            category: enriched.category.filter(|_| is_evidence(&enriched)),
             merchant: cleaned.merchant.is_some_and(is_shop),
             words: TextFlags {
                 transfer: cleaned.transfer_words,
@@ -216,14 +216,20 @@ impl<'a> StoredClassification<'a> {
     }
 }
 
-/// Whether a category comes only from words in the description, which pairing looks at itself.
-fn repeats_description(enriched: &Enriched) -> bool {
+/// Whether a category tells more about a transfer than the description, which pairing reads itself. A guess is too weak:
+/// it takes a payment without a name for a purchase.
+fn is_evidence(enriched: &Enriched) -> bool {
     let transfers = ["TRANSFER_IN", "TRANSFER_OUT", "LOAN_PAYMENTS"];
     let is_transfer = |it: Category| {
         transfers.contains(&it.primary()) && it.detailed() != "TRANSFER_OUT_WITHDRAWAL"
     };
-    matches!(enriched.category_source, CategorySource::Keyword | CategorySource::Structure)
-        && enriched.category.is_some_and(is_transfer)
+    match enriched.category_source {
+        CategorySource::Guess => false,
+        CategorySource::Keyword | CategorySource::Structure => {
+            !enriched.category.is_some_and(is_transfer)
+        }
+        _ => true,
+    }
 }
 
 /// Whether money for a merchant is spent: at a shop or for a service, not at a bank, an employer or a payment app.
