@@ -52,6 +52,19 @@ async fn only_the_two_legs_of_a_transfer_are_flagged() {
     assert!(count_events(&world, &robin, "transaction.updated").await >= 1);
 }
 
+/// The model takes ELECTRONIC DEPOSIT on a card for a purchase.
+#[tokio::test]
+async fn a_guessed_category_does_not_speak_against_a_transfer() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let out = txn("2026-03-02", -31_417, "ELECTRONIC WITHDRAWAL 2797034563").id("out");
+    let paid = txn("2026-03-03", 31_417, "ELECTRONIC DEPOSIT 6481539684").id("paid");
+    let card = account("Visa", AccountKind::Credit, "credit card").with(paid);
+    robin.import(statement([checking("Everyday").with(out), card])).await;
+    recompute_all(&world).await;
+    assert!(flagged(&world, &robin).await.iter().all(|it| it.1));
+}
+
 #[tokio::test]
 async fn a_transfer_is_detected_when_its_second_leg_is_imported_later() {
     let world = World::new().await;
