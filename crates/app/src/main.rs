@@ -29,10 +29,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("evenkeel: {}", sentence(&error));
-            match error.downcast_ref::<commands::import::SkippedRows>() {
-                Some(_) => ExitCode::from(2),
-                None => ExitCode::FAILURE,
-            }
+            let is_partial = error.is::<commands::import::SkippedRows>()
+                || error.is::<commands::migrate::PendingSteps>();
+            if is_partial { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
 }
@@ -92,6 +91,7 @@ async fn dispatch(cli: &Cli) -> Result<()> {
         Command::Openapi => commands::print(&web::openapi::document(&openapi_url(&config))),
         Command::Import(args) => commands::import::run(&config, args).await,
         Command::Export(args) => commands::export::run(&config, args).await,
+        Command::Migrate(args) => commands::migrate::run(&config, args).await,
         Command::Backup(args) => commands::backup::write(&config, args).await,
         Command::Restore { file } => commands::backup::restore(&config, file).await,
         Command::Demo(_) | Command::Doctor { .. } => Ok(()),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use base::{Clock, Entropy, Network};
 use db::{Db, Target};
 use service::ledger::quotes::Trading;
@@ -29,8 +29,7 @@ pub(crate) enum IfMissing {
 /// Opens the database, migrates its schema and checks that it belongs to this installation.
 pub(crate) async fn app(config: &Config, want: IfMissing) -> Result<App> {
     let (db, key) = database(config, want).await?;
-    db.migrate(schema::MIGRATIONS).await?;
-    db.create_views(schema::VIEWS).await?;
+    migrate(&db, config).await?;
     installation::claim(&db, &key).await?;
     let app = App::new(Setup {
         db,
@@ -62,6 +61,21 @@ pub(crate) async fn app(config: &Config, want: IfMissing) -> Result<App> {
     });
     chains::anchor_missing(&app).await?;
     Ok(app)
+}
+
+/// Migrates the schema, unless the operator does that with `evenkeel migrate`.
+async fn migrate(db: &Db, config: &Config) -> Result<()> {
+    if config.database_migrate {
+        schema::migrate(db).await?;
+        return Ok(());
+    }
+    let pending = schema::state(db).await?.pending.len();
+    ensure!(
+        pending == 0,
+        "the database needs {pending} migrations that have not run, and database.migrate is false; run \
+            `evenkeel migrate` first"
+    );
+    Ok(())
 }
 
 /// The HTTP client for addresses that people enter. Without certificate authorities on this machine the server still

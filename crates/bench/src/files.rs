@@ -135,6 +135,15 @@ impl Ofx {
 
 /// A checking account as Chase writes it: newest first, with a balance on every row.
 fn chase(rows: usize) -> anyhow::Result<String> {
+    chase_with(rows, "")
+}
+
+/// The same with long descriptions, about 208 bytes a row.
+pub(crate) fn wide_csv(rows: usize) -> anyhow::Result<String> {
+    chase_with(rows, &" PAYMENT DETAILS".repeat(6))
+}
+
+fn chase_with(rows: usize, details: &str) -> anyhow::Result<String> {
     let mut text =
         "Details,Posting Date,Description,Amount,Type,Balance,Check or Slip #\n".to_owned();
     let mut balance_minor: i64 = 0;
@@ -143,7 +152,7 @@ fn chase(rows: usize) -> anyhow::Result<String> {
         let minor = i64::try_from(row % 300 * 100 + row % 100)?;
         writeln!(
             text,
-            "DEBIT,{day},\"POS PURCHASE MERCHANT {} CARD 1234 PORTLAND OR REF {row:08}\",\
+            "DEBIT,{day},\"POS PURCHASE MERCHANT {} CARD 1234 PORTLAND OR REF {row:08}{details}\",\
              -{}.{:02},DEBIT_CARD,{}.{:02},,",
             row % 977,
             minor / 100,

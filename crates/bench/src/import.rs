@@ -1,62 +1,131 @@
-//! Measures the import of a large file, from the upload to the last insight computed from it: time, CPU and peak
-//! memory.
+//! Measures the import of a large file, from the upload to the last insight computed from it: time, CPU, peak memory,
+//! and how long another person's small change waits meanwhile.
 
 use std::fs;
+use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use base::draft::AccountKind;
-use base::{Clock, Currency, TimeZone, Timestamp};
+use base::{Clock, Currency, Date, TimeZone, Timestamp, UserId};
 use service::access::users::{self, NewUser};
-use service::ingest::imports::files;
+use service::ingest::imports::files::{
+    self as staged_files, AccountChoice, Choices, DestinationChoice,
+};
 use service::{App, Caller, insights};
+use tokio::sync::watch;
 
-use crate::files::Ofx;
+use crate::files::{self, Ofx};
 use crate::households::{self, World};
 use crate::insights::cpu_micros;
 use crate::open_at;
 
+/// A file to import.
+struct LargeFile {
+    name: &'static str,
+    content: Vec<u8>,
+    rows: usize,
+    as_of: Date,
+}
+
+/// Statements of a large household, as OFX.
 pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
     let world = households::large_household(1, rows);
-    let now: Timestamp = format!("{}T12:00:00Z", world.as_of).parse()?;
-    let content = ofx(&world)?.into_bytes();
-    let rows = world.transactions.len();
+    let (content, rows) = (ofx(&world)?.into_bytes(), world.transactions.len());
+    let as_of = world.as_of;
     drop(world);
+    measure_file(database, LargeFile { name: "statement.ofx", content, rows, as_of }).await
+}
+
+/// One account, as CSV with long descriptions: 250,000 rows have 52 MB.
+pub(crate) async fn measure_csv(database: &str, rows: usize) -> anyhow::Result<()> {
+    let content = files::wide_csv(rows)?.into_bytes();
+    let as_of = Date::constant(2032, 1, 1);
+    measure_file(database, LargeFile { name: "statement.csv", content, rows, as_of }).await
+}
+
+async fn measure_file(database: &str, file: LargeFile) -> anyhow::Result<()> {
+    let now: Timestamp = format!("{}T12:00:00Z", file.as_of).parse()?;
     let app = open_at(database, Clock::frozen_at(&now.to_string())).await?;
-    let email = format!("{}@example.com", app.ids.make::<base::kinds::User>());
-    let new = NewUser {
-        email,
-        preferred_name: None,
-        base_currency: Currency::USD,
-        timezone: TimeZone::utc(),
-        password: None,
-    };
-    let caller = users::create(&app, new).await?.owner();
-    println!("  {rows} rows in {} MB", content.len() / 1_000_000);
+    let (caller, other) = (create_person(&app).await?, create_person(&app).await?);
+    let rows = file.rows;
+    println!("  {rows} rows in {} MB", file.content.len() / 1_000_000);
     reset_peak_memory()?;
     let before = Measurement::now()?;
-    import(&app, &caller, content, rows).await?;
+    import(&app, &caller, file, other.user).await?;
     before.print("in all")?;
     let a_second = rows as i64 * 1_000 / before.millis().max(1);
     println!("    {a_second} rows a second, {} MiB at most", peak_kib()? / 1_024);
     Ok(())
 }
 
-/// Imports like the page does: stages the file, commits it, and computes the insights.
-async fn import(app: &App, caller: &Caller, content: Vec<u8>, rows: usize) -> anyhow::Result<()> {
+async fn create_person(app: &App) -> anyhow::Result<Caller> {
+    let new = NewUser {
+        email: format!("{}@example.com", app.ids.make::<base::kinds::User>()),
+        preferred_name: None,
+        base_currency: Currency::USD,
+        timezone: TimeZone::utc(),
+        password: None,
+    };
+    Ok(users::create(app, new).await?.owner())
+}
+
+/// Imports like the page does: stages the file, answers its questions, commits it, and computes the insights.
+async fn import(app: &App, caller: &Caller, file: LargeFile, other: UserId) -> anyhow::Result<()> {
+    let LargeFile { name, content, rows, .. } = file;
+    let id = step("stage", app, other, staged_files::stage(app, caller, name, content)).await??;
+    if name.ends_with("csv") {
+        let new_account = AccountChoice {
+            destination: Some(DestinationChoice::New),
+            kind: Some(AccountKind::Depository),
+            ..AccountChoice::default()
+        };
+        let accounts = [(0, new_account)].into();
+        let choices = Choices { accounts, ..Choices::default() };
+        staged_files::choose(app, caller, id, choices).await?;
+    }
+    let committed = step("commit", app, other, staged_files::commit(app, caller, id)).await??;
+    let new = committed.summary.new;
+    ensure!(new == rows, "{new} of {rows} rows were imported");
+    step("insights", app, other, insights::pipeline::run_all(app)).await??;
+    Ok(())
+}
+
+/// Runs a step, and prints its time and the longest wait of another person's change.
+async fn step<T>(
+    what: &str,
+    app: &App,
+    other: UserId,
+    work: impl Future<Output = T>,
+) -> anyhow::Result<T> {
     let before = Measurement::now()?;
-    let id = files::stage(app, caller, "statement.ofx", content).await?;
-    before.print("stage")?;
-    let before = Measurement::now()?;
-    let committed = files::commit(app, caller, id).await?;
-    ensure!(
-        committed.summary.new == rows,
-        "{} of {rows} rows were imported",
-        committed.summary.new
-    );
-    before.print("commit")?;
-    let before = Measurement::now()?;
-    insights::pipeline::run_all(app).await?;
-    before.print("insights")
+    let (done, is_done) = watch::channel(false);
+    let waiting = tokio::spawn(longest_wait(app.clone(), other, is_done));
+    let outcome = work.await;
+    before.print(what)?;
+    done.send(true)?;
+    let longest = waiting.await??;
+    println!("      another person's change waited at most {longest} ms");
+    Ok(outcome)
+}
+
+const SMALL_CHANGE: &str = "update users set updated_at = $2 where id = $1";
+
+/// Changes something of a person every few milliseconds, and returns the longest wait in milliseconds.
+async fn longest_wait(
+    app: App,
+    other: UserId,
+    is_done: watch::Receiver<bool>,
+) -> anyhow::Result<i64> {
+    let mut longest = 0;
+    while !*is_done.borrow() {
+        let before = Clock::System.now().as_microsecond();
+        let change =
+            move |tx: &mut db::Tx<'_>| tx.execute(SMALL_CHANGE, db::params![other, before]);
+        app.db.write::<_, db::Error>(change).await?;
+        longest = longest.max(Clock::System.now().as_microsecond() - before);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    Ok(longest / 1_000)
 }
 
 struct Measurement {

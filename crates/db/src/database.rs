@@ -1,9 +1,11 @@
 //! The handle to a database: reads, transactions and notifications on either engine.
 
+use std::time::Duration;
+
 use tokio::sync::watch;
 
 use crate::error::{Error, Result};
-use crate::postgres::Postgres;
+use crate::postgres::{Pipeline, Postgres, SchemaLock};
 use crate::read_limits::ReadLimits;
 use crate::sqlite::Sqlite;
 use crate::target::{Engine, Target};
@@ -200,6 +202,34 @@ impl Db {
             Driver::Postgres(postgres) => {
                 postgres.write(move |pipeline| Tx::postgres(pipeline, signer).run(work)).await
             }
+        }
+    }
+
+    /// `write` for a change of the schema: no statement has a time limit, and waits for locks have this one.
+    pub(crate) async fn write_unlimited<T, E>(
+        &self,
+        lock_timeout: Duration,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        match &self.driver {
+            Driver::Sqlite(_) => self.write(work).await,
+            Driver::Postgres(postgres) => {
+                let work = move |pipeline: &mut Pipeline| Tx::postgres(pipeline, None).run(work);
+                postgres.write_unlimited(lock_timeout, work).await
+            }
+        }
+    }
+
+    /// Lets only one process migrate, until the result is dropped. On SQLite, each step takes the only writer and finds
+    /// out for itself what is left to do.
+    pub(crate) async fn lock_schema(&self) -> Result<Option<SchemaLock>> {
+        match &self.driver {
+            Driver::Sqlite(_) => Ok(None),
+            Driver::Postgres(postgres) => postgres.lock_schema().await.map(Some),
         }
     }
 

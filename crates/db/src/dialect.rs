@@ -30,14 +30,48 @@ const PLACEHOLDERS: [(&str, &str, &str); 5] = [
 const ONLY_SQLITE: [&str; 2] = ["{only sqlite}", "{end sqlite}"];
 const ONLY_POSTGRES: [&str; 2] = ["{only postgres}", "{end postgres}"];
 
+/// Markers around indexes that PostgreSQL builds after the migration's transaction. SQLite builds them inside of it.
+const CONCURRENTLY: [&str; 2] = ["{concurrently}", "{end concurrently}"];
+const WORKS_WITH: &str = "{works with ";
+
+/// The oldest program that works with the schema after a migration, if its text names one.
+pub(crate) fn works_with(sql: &str) -> Option<i64> {
+    let (_, after) = sql.split_once(WORKS_WITH)?;
+    after.split_once('}')?.0.parse().ok()
+}
+
+/// The statements between the markers of concurrent indexes, each on one line.
+pub(crate) fn concurrent_statements(sql: &str) -> Vec<String> {
+    let blocks = sql.split(CONCURRENTLY[0]).skip(1);
+    let statements =
+        blocks.filter_map(|it| it.split_once(CONCURRENTLY[1])).flat_map(|(block, _)| {
+            let lines = block.lines().filter(|it| !it.trim_start().starts_with("--"));
+            let text = lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
+            text.split(';').map(|it| it.trim().to_owned()).collect::<Vec<_>>()
+        });
+    statements.filter(|it| !it.is_empty()).collect()
+}
+
+fn without_works_with(sql: &str) -> String {
+    works_with(sql).map_or_else(
+        || sql.to_owned(),
+        |version| sql.replace(&format!("{WORKS_WITH}{version}}}"), ""),
+    )
+}
+
 pub(crate) fn migration_for_sqlite(sql: &str) -> String {
-    let sql =
-        without_blocks(sql, ONLY_POSTGRES).replace(ONLY_SQLITE[0], "").replace(ONLY_SQLITE[1], "");
+    let sql = [ONLY_SQLITE, CONCURRENTLY]
+        .as_flattened()
+        .iter()
+        .fold(without_blocks(&without_works_with(sql), ONLY_POSTGRES), |sql, marker| {
+            sql.replace(marker, "")
+        });
     PLACEHOLDERS.iter().fold(sql, |sql, (name, sqlite, _)| sql.replace(name, sqlite))
 }
 
 pub(crate) fn migration_for_postgres(sql: &str) -> String {
-    let sql = without_blocks(sql, ONLY_SQLITE)
+    let sql = without_blocks(&without_works_with(sql), ONLY_SQLITE);
+    let sql = without_blocks(&sql, CONCURRENTLY)
         .replace(ONLY_POSTGRES[0], "")
         .replace(ONLY_POSTGRES[1], "");
     PLACEHOLDERS.iter().fold(sql, |sql, (name, _, postgres)| sql.replace(name, postgres))
@@ -58,5 +92,20 @@ mod tests {
         let sql = "a {int};\n{only sqlite}b;{end sqlite} {only postgres}c;{end postgres}\nd;{only sqlite}e;{end sqlite}";
         assert_eq!(migration_for_sqlite(sql), "a integer;\nb; \nd;e;");
         assert_eq!(migration_for_postgres(sql), "a bigint;\n c;\nd;");
+    }
+
+    #[test]
+    fn concurrent_indexes_are_part_of_the_migration_on_sqlite_only() {
+        let sql = "{works with 7}a;\n{concurrently}\n-- Two; of them.\ncreate index b\n  on a (b);\ncreate index c on a (c);\n{end concurrently}d;";
+        assert_eq!(works_with(sql), Some(7));
+        assert_eq!(works_with("a {int}"), None);
+        assert_eq!(
+            concurrent_statements(sql),
+            ["create index b on a (b)", "create index c on a (c)"]
+        );
+        assert_eq!(migration_for_postgres(sql), "a;\nd;");
+        let sqlite = migration_for_sqlite(sql);
+        assert!(sqlite.starts_with("a;") && sqlite.contains("create index c"), "{sqlite}");
+        assert!(!sqlite.contains('{'), "{sqlite}");
     }
 }

@@ -35,16 +35,59 @@ impl Error {
         )))
     }
 
-    /// Whether PostgreSQL canceled the statement because of a timeout.
-    pub(crate) fn is_canceled_statement(&self) -> bool {
+    /// Whether PostgreSQL stopped the statement at its time limit.
+    pub fn is_canceled_statement(&self) -> bool {
+        self.stopped_with().is_some_and(|it| it == SqlState::QUERY_CANCELED)
+    }
+
+    /// Whether the statement gave up waiting for a lock that another transaction holds.
+    pub fn is_lock_conflict(&self) -> bool {
         let Error::Unavailable(source) = self else { return false };
-        let error = source.downcast_ref::<tokio_postgres::Error>();
-        error.and_then(tokio_postgres::Error::code) == Some(&SqlState::QUERY_CANCELED)
+        let is_locked = [SqlState::LOCK_NOT_AVAILABLE, SqlState::T_R_DEADLOCK_DETECTED];
+        let code = source.downcast_ref::<rusqlite::Error>().and_then(|it| it.sqlite_error_code());
+        self.stopped_with().is_some_and(|it| is_locked.contains(&it))
+            || matches!(
+                code,
+                Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked)
+            )
+    }
+
+    /// The reason why PostgreSQL stopped a statement.
+    fn stopped_with(&self) -> Option<SqlState> {
+        let Error::Unavailable(source) = self else { return None };
+        source.downcast_ref::<Stopped>().and_then(|it| it.error.code().cloned())
     }
 
     pub(crate) fn internal(message: impl Into<String>) -> Error {
         Error::Internal(Arc::from(Box::<dyn std::error::Error + Send + Sync>::from(message.into())))
     }
+}
+
+/// A statement that PostgreSQL stopped, with the reason in plain words.
+#[derive(Debug, thiserror::Error)]
+#[error("{reason}")]
+struct Stopped {
+    reason: &'static str,
+    #[source]
+    error: tokio_postgres::Error,
+}
+
+const TIME_LIMIT: &str = "PostgreSQL stopped a statement at its time limit (statement_timeout) and undid the change; try \
+    again, and if it happens again look for locks and slow disks on the database server";
+const LOCK_LIMIT: &str = "a statement waited too long for a lock of another transaction (lock_timeout), and the change was \
+    undone; try again, and if it happens again look for long transactions in pg_stat_activity";
+const DEADLOCK: &str =
+    "two transactions waited for each other, and PostgreSQL undid this one; try again";
+
+/// Names the reason for the errors with which PostgreSQL stops a statement.
+fn stopped(error: tokio_postgres::Error) -> Error {
+    let reason = match error.code() {
+        Some(code) if *code == SqlState::QUERY_CANCELED => TIME_LIMIT,
+        Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => LOCK_LIMIT,
+        Some(code) if *code == SqlState::T_R_DEADLOCK_DETECTED => DEADLOCK,
+        _ => return Error::Unavailable(Arc::new(error)),
+    };
+    Error::Unavailable(Arc::new(Stopped { reason, error }))
 }
 
 impl From<rusqlite::Error> for Error {
@@ -89,7 +132,7 @@ impl From<tokio_postgres::Error> for Error {
             "23503" => Error::ForeignKey,
             // Connection errors, serialization conflicts, insufficient resources, operator intervention, system errors.
             code if ["08", "40", "53", "57", "58"].contains(&&code[..2]) || code == "55P03" => {
-                Error::Unavailable(Arc::new(error))
+                stopped(error)
             }
             _ => Error::Internal(Arc::new(error)),
         }

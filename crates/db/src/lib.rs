@@ -23,7 +23,7 @@ pub use backup::{Column, ColumnKind, Table};
 pub use database::{Db, Progress};
 pub use error::{Error, Result};
 pub use free_space::free_bytes;
-pub use migrate::{MigrateError, Migration, schema_version};
+pub use migrate::{LockWait, MigrateError, Migration, PendingStep, SchemaState, schema_version};
 pub use read_limits::ReadLimits;
 pub use target::{Engine, Target};
 pub use tx::{Signer, Tx};

@@ -108,6 +108,17 @@ impl<'c> Tx<'c> {
         })
     }
 
+    /// Lets each further statement of this transaction take minutes, for work on a person's whole history. Does nothing
+    /// on SQLite, where statements of a transaction have no time limit.
+    pub fn allow_long_statements(&mut self) -> Result<()> {
+        self.attempt(|connection| {
+            if let Connection::Postgres(pipeline) = connection {
+                pipeline.allow_long_statements();
+            }
+            Ok(())
+        })
+    }
+
     /// Notifies the other processes on this database, with the commit, that there is work to do (see `Db::listen`).
     /// Does nothing on SQLite, which has no notifications.
     pub fn notify(&mut self) -> Result<()> {

@@ -108,7 +108,7 @@ impl App {
             approvals_life_seconds: setup.approvals_life_seconds,
             changes: actions::ChangeNotifier::default(),
             background: platform::background::Background::default(),
-            readiness: platform::readiness::Readiness::new(setup.disk),
+            readiness: platform::readiness::Readiness::new(schema::known_version(), setup.disk),
             webhooks,
             bank_client: ingest::connections::BankClient::new(setup.bank_client, &installation_key),
             db,

@@ -1,6 +1,6 @@
 //! The migrations in order, and all SQL statements for the test that prepares them.
 
-use db::Migration;
+use db::{Db, MigrateError, Migration, SchemaState};
 
 pub const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -97,6 +97,25 @@ pub const MIGRATIONS: &[Migration] = &[
 
 /// The views for people who read the database with other programs (`docs/views.md`).
 pub const VIEWS: &str = include_str!("../../../migrations/views.sql");
+
+/// The last migration that this program knows.
+pub fn known_version() -> i64 {
+    MIGRATIONS.last().map_or(0, |it| it.version)
+}
+
+/// Applies the missing migrations and creates the views. A database that a newer program has migrated keeps its own.
+pub async fn migrate(db: &Db) -> Result<usize, MigrateError> {
+    let applied = db.migrate(MIGRATIONS).await?;
+    if !state(db).await?.is_newer() {
+        db.create_views(VIEWS).await?;
+    }
+    Ok(applied)
+}
+
+/// The schema of the database compared with this program's.
+pub async fn state(db: &Db) -> Result<SchemaState, MigrateError> {
+    db.schema_state(MIGRATIONS).await
+}
 
 /// All SQL statements of the product: the constants, and the variants that filters can build. One test prepares each of
 /// them on both engines, which works like a compile-time check for two databases.

@@ -96,6 +96,9 @@ pub(crate) enum Command {
     Import(Import),
     /// Export one person's data to a zip file of JSON and CSV
     Export(Export),
+    /// Migrate the database's schema to this version of Evenkeel
+    #[command(long_about = MIGRATE_HELP)]
+    Migrate(Migrate),
     /// Back up the whole installation to one file
     #[command(long_about = BACKUP_HELP)]
     Backup(Backup),
@@ -119,6 +122,12 @@ Each event is printed on one line with its time, type, data and the result of th
 With --forward, events are forwarded unchanged to your program, and its response is returned to \
 the sender. The certificate is created at the first start and kept in the data directory; the text \
 printed at the start says how to make a server trust it. `evenkeel demo` trusts it by itself.";
+
+const MIGRATE_HELP: &str = "Migrate the database's schema to this version of Evenkeel.
+
+The server does this by itself when it starts, unless database.migrate is false. Each step is applied whole or \
+not at all, and a step that was interrupted is continued by the next run. With --check, nothing is changed; \
+the exit code is then 2 if steps are pending.";
 
 const BACKUP_HELP: &str = "Back up the whole installation to one file.
 
@@ -240,6 +249,15 @@ pub(crate) struct Config {
     /// Print all settings as a Markdown table
     #[arg(long, conflicts_with = "json")]
     pub(crate) reference: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Migrate {
+    /// Only show the pending steps
+    #[arg(long, visible_alias = "dry-run")]
+    pub(crate) check: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 #[derive(Args)]

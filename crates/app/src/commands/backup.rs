@@ -63,8 +63,7 @@ pub(crate) async fn restore(config: &Config, path: &Path) -> Result<()> {
     let _lock = serve::lock(config)?;
     data_dir::create_database_file(config)?;
     let db = open::connect(config).await?;
-    db.migrate(schema::MIGRATIONS).await?;
-    db.create_views(schema::VIEWS).await?;
+    schema::migrate(&db).await?;
     backup::must_be_empty(&db).await?;
     let old_key = write_backup_key(config, &contents.key)?;
     let (made_at, total) = (contents.made_at().to_owned(), contents.rows);

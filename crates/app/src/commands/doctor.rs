@@ -170,27 +170,41 @@ async fn database(config: &Config, db: &Db) -> Vec<Check> {
         Err(error) => return vec![fail("database", chain(error))],
     };
     let mut checks = vec![ok("database", health.engine)];
-    let known = schema::MIGRATIONS.last().map_or(0, |it| it.version);
-    checks.push(match health.schema {
-        None => fail("schema", "the database has never been used; `evenkeel serve` sets it up"),
-        Some(found) if found > known => fail(
-            "schema",
-            format!(
-                "schema version {found} is newer than this program's {known}; update the program"
-            ),
-        ),
-        Some(found) if found < known => {
-            warn("schema", format!("schema version {found} of {known}; the next start migrates it"))
-        }
-        Some(found) => ok("schema", format!("step {found}")),
+    let state = schema::state(db).await;
+    let is_usable = state.as_ref().is_ok_and(|it| it.pending.is_empty());
+    checks.push(match state {
+        Ok(state) => schema_check(config, &state),
+        Err(error) => fail("schema", crate::sentence(&error.into())),
     });
     // The checks below read tables that an older or newer schema may not have.
-    if health.schema == Some(known) {
+    if is_usable {
         checks.push(key(config, db).await);
         checks.push(integrity(db).await);
         checks.push(counters(db).await);
     }
     checks
+}
+
+fn schema_check(config: &Config, state: &db::SchemaState) -> Check {
+    let known = state.known;
+    match state.found {
+        None => fail("schema", "the database has never been used; `evenkeel serve` sets it up"),
+        Some(found) if state.is_newer() => warn(
+            "schema",
+            format!(
+                "schema version {found} is newer than this program's {known}, which can still use it; update the \
+                    program"
+            ),
+        ),
+        Some(found) if !state.pending.is_empty() => {
+            let how = match config.database_migrate {
+                true => "the next start migrates it",
+                false => "run `evenkeel migrate`",
+            };
+            warn("schema", format!("schema version {found} of {known}; {how}"))
+        }
+        Some(found) => ok("schema", format!("step {found}")),
+    }
 }
 
 async fn key(config: &Config, db: &Db) -> Check {

@@ -70,6 +70,13 @@ pub(crate) const KEYS: &[Key] = &[
         about: "Address of a PostgreSQL database; by default the SQLite file evenkeel.db in data_dir.",
     },
     Key {
+        name: "database.migrate",
+        kind: Kind::Switch,
+        default: Some("true"),
+        secret: false,
+        about: "Whether a starting program migrates the schema; if false, only `evenkeel migrate` does.",
+    },
+    Key {
         name: "database.free_mib_min",
         kind: Kind::Count { from: 0, to: 1_000_000_000 },
         default: Some("16"),

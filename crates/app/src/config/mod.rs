@@ -40,6 +40,8 @@ pub(crate) struct Config {
     pub(crate) data_dir_given: bool,
     pub(crate) installation_key: Option<installation::Key>,
     pub(crate) database_url: Option<String>,
+    /// Whether programs migrate the schema when they start.
+    pub(crate) database_migrate: bool,
     /// Free space on the disk of the database file below which the server is not ready.
     pub(crate) free_bytes_min: u64,
     /// Whether the database password was given as a flag, which others on this machine can see in the process list.
@@ -170,6 +172,7 @@ impl Config {
             is_password_exposed: all.flag_of("database.url") == Some("--database-url")
                 && all.maybe_text("database.url").is_some_and(|it| has_password(&it)),
             database_url: all.maybe_text("database.url"),
+            database_migrate: all.text("database.migrate")? == "true",
             free_bytes_min: u64::try_from(all.count("database.free_mib_min")?)? << 20,
             rate_limit: Policy {
                 requests: all.count("rate_limit.requests")?,

@@ -12,6 +12,7 @@ mod floods;
 mod importing;
 mod killed;
 mod listening;
+mod migrating;
 mod people;
 mod program;
 mod sending;

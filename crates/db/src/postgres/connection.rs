@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,6 +20,9 @@ use crate::value::{Param, Row, RowSource};
 /// Up to this many updates are pipelined one by one, which is faster than one statement over arrays.
 const PIPELINED_UPDATES_MAX: usize = 16;
 
+/// More rows are changed or copied by several statements, so that none comes near its time limit.
+pub(super) const ROWS_PER_STATEMENT: usize = 2_000;
+
 /// Planning a query for one page costs three times as much as reading the page, so one generic plan serves all values.
 const SETTINGS: &str = "set plan_cache_mode = 'force_generic_plan'; set jit = off;
     set lock_timeout = '10s';
@@ -33,10 +36,29 @@ pub(crate) struct Connection {
     prepared: Mutex<HashMap<String, Statement>>,
     /// An answer timed out: the connection may be dead although it looks open.
     is_unresponsive: AtomicBool,
+    /// How long the server may take for an answer, in milliseconds.
+    answer_timeout: AtomicU64,
 }
 
 impl Connection {
     pub(super) async fn open(address: &Address, statement_timeout: Duration) -> Result<Connection> {
+        let connection = Connection::connect(address).await?;
+        // Zero would mean no limit at all.
+        let timeout = statement_timeout.as_millis().max(1);
+        connection.execute_batch(&format!("{SETTINGS}; set statement_timeout = {timeout}")).await?;
+        Ok(connection)
+    }
+
+    /// A connection whose statements may take any time.
+    pub(super) async fn open_unlimited(address: &Address) -> Result<Connection> {
+        let connection = Connection::connect(address).await?;
+        let no_limits = "set statement_timeout = 0; set idle_in_transaction_session_timeout = 0";
+        connection.execute_batch(&format!("{SETTINGS}; {no_limits}")).await?;
+        connection.set_answer_timeout(Duration::MAX);
+        Ok(connection)
+    }
+
+    async fn connect(address: &Address) -> Result<Connection> {
         let opening = async {
             if let Some(tls) = address.tls.connector()? {
                 let (client, connection) = address.config.connect(tls).await?;
@@ -50,12 +72,20 @@ impl Connection {
         };
         let client =
             tokio::time::timeout(CONNECT_TIMEOUT * 2, opening).await.map_err(timed_out)??;
-        let (prepared, is_unresponsive) = (Mutex::new(HashMap::new()), AtomicBool::new(false));
-        let connection = Connection { client, tls: address.tls.clone(), prepared, is_unresponsive };
-        // Zero would mean no limit at all.
-        let timeout = statement_timeout.as_millis().max(1);
-        connection.execute_batch(&format!("{SETTINGS}; set statement_timeout = {timeout}")).await?;
+        let connection = Connection {
+            client,
+            tls: address.tls.clone(),
+            prepared: Mutex::new(HashMap::new()),
+            is_unresponsive: AtomicBool::new(false),
+            answer_timeout: AtomicU64::new(0),
+        };
+        connection.set_answer_timeout(ANSWER_TIMEOUT);
         Ok(connection)
+    }
+
+    pub(super) fn set_answer_timeout(&self, timeout: Duration) {
+        let millis = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+        self.answer_timeout.store(millis, Ordering::Relaxed);
     }
 
     pub(super) fn is_usable(&self) -> bool {
@@ -70,7 +100,8 @@ impl Connection {
     where
         Error: From<E>,
     {
-        match tokio::time::timeout(ANSWER_TIMEOUT, answer).await {
+        let timeout = Duration::from_millis(self.answer_timeout.load(Ordering::Relaxed));
+        match tokio::time::timeout(timeout, answer).await {
             Ok(outcome) => Ok(outcome?),
             Err(elapsed) => {
                 self.is_unresponsive.store(true, Ordering::Relaxed);
@@ -148,6 +179,18 @@ impl Connection {
     /// Runs an update for each row of parameters. Many rows become one statement over arrays where the statement allows
     /// it; otherwise the statements are pipelined, without waiting for one answer before the next is sent.
     pub(super) async fn execute_each<'p>(
+        &self,
+        sql: &str,
+        rows: &[impl AsRef<[Param<'p>]>],
+    ) -> Result<Vec<u64>> {
+        let mut changed = Vec::with_capacity(rows.len());
+        for rows in rows.chunks(ROWS_PER_STATEMENT) {
+            changed.extend(self.execute_chunk(sql, rows).await?);
+        }
+        Ok(changed)
+    }
+
+    async fn execute_chunk<'p>(
         &self,
         sql: &str,
         rows: &[impl AsRef<[Param<'p>]>],

@@ -6,6 +6,7 @@ mod connection;
 mod listen;
 mod pipeline;
 mod tls;
+mod unlimited;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,6 +23,7 @@ use crate::value::{Param, Row};
 pub(crate) use address::Address;
 use connection::Connection;
 pub(crate) use pipeline::Pipeline;
+pub(crate) use unlimited::SchemaLock;
 
 /// Connections that reads share. A read waits only for earlier reads on the same one.
 const SHARED_CONNECTIONS: usize = 4;

@@ -2,19 +2,23 @@
 //! the next one, so that a small change takes two round trips instead of five.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::{join3, try_join_all};
 use tokio::runtime::Handle;
 use tokio_postgres::types::{ToSql, Type};
 
+use super::address::ANSWER_TIMEOUT;
 use super::arrays::{self, ArrayParam};
-use super::connection::Connection;
+use super::connection::{Connection, ROWS_PER_STATEMENT};
 use super::listen::NOTIFY;
 use crate::error::{Error, Result};
 use crate::value::{Param, Row};
 
 /// Up to this many inserted rows are queued; more are copied, which takes round trips of its own.
 const QUEUED_ROWS_MAX: usize = 64;
+/// How long one statement over a person's whole history may take.
+const LONG_STATEMENT_TIMEOUT: Duration = Duration::from_secs(300);
 
 pub(crate) struct Pipeline {
     connection: Arc<Connection>,
@@ -93,7 +97,19 @@ impl Pipeline {
         }
         let sql = format!("copy {table} ({names}) from stdin with (format binary)");
         let connection = self.connection.clone();
-        self.flush_with(connection.copy_in(&sql, types, first.into_iter().chain(rows)))
+        let mut rows = first.into_iter().chain(rows).peekable();
+        while rows.peek().is_some() {
+            let part = rows.by_ref().take(ROWS_PER_STATEMENT);
+            self.flush_with(connection.copy_in(&sql, types, part))?;
+        }
+        Ok(())
+    }
+
+    /// Lets each statement of this transaction take as long as work on a whole history may.
+    pub(crate) fn allow_long_statements(&mut self) {
+        self.connection.set_answer_timeout(LONG_STATEMENT_TIMEOUT + ANSWER_TIMEOUT);
+        let millis = LONG_STATEMENT_TIMEOUT.as_millis();
+        self.queue_statement(format!("set local statement_timeout = {millis}"), Vec::new());
     }
 
     pub(crate) fn queue_notification(&mut self) {
@@ -153,12 +169,15 @@ impl Pipeline {
         if !self.has_begun && self.queued.is_empty() {
             return Ok(());
         }
-        self.execute_batch("commit")
+        let committed = self.execute_batch("commit");
+        self.connection.set_answer_timeout(ANSWER_TIMEOUT);
+        committed
     }
 
     /// Rolls back. If the rollback cannot be sent, the server rolls back when it notices that the connection is gone.
     pub(super) fn roll_back(&mut self) {
         self.queued.clear();
+        self.connection.set_answer_timeout(ANSWER_TIMEOUT);
         if self.has_begun && self.connection.is_usable() {
             let _ = self.execute_batch("rollback");
         }

@@ -3,6 +3,7 @@
 
 mod connection_loss;
 mod full_disk;
+mod large_writes;
 mod migrations;
 mod slow_reads;
 mod tables;

@@ -172,6 +172,7 @@ pub async fn delete(app: &App, user: UserId) -> Result<()> {
     let deleted = app
         .db
         .write(move |tx| {
+            tx.allow_long_statements()?;
             let deleted = tx.execute(DELETE, params![user])?;
             tx.execute(PROMOTE_ADMIN, &[])?;
             Ok::<_, Error>(deleted)

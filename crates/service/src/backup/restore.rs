@@ -36,6 +36,7 @@ pub async fn restore<R: Read + Send + 'static>(
     // New entries of audit trails are anchored with the backup's own installation key.
     let db = db.clone().with_signer(anchors::signer(&contents.key));
     db.write(move |tx| {
+        tx.allow_long_statements()?;
         if tx.first(ANYONE, &[], |_| Ok(()))?.is_some() {
             return Err(not_empty());
         }

@@ -1,4 +1,4 @@
-//! Readiness of this process: the database answers and accepts writes, its disk has free space, and every background loop
+//! Readiness of this process: the database answers, has a schema that this program can use, and accepts writes, its disk has free space, and every background loop
 //! is alive.
 
 use std::path::PathBuf;
@@ -26,6 +26,8 @@ pub struct Disk {
 }
 
 pub(crate) struct Readiness {
+    /// The last migration that this program knows.
+    known_schema: i64,
     /// `None` for PostgreSQL.
     disk: Option<Disk>,
     written_at: Mutex<Option<Timestamp>>,
@@ -36,6 +38,11 @@ pub(crate) struct Readiness {
 pub enum NotReady {
     #[error("the database cannot be reached")]
     Unreachable(#[source] Error),
+    #[error(
+        "a newer Evenkeel has migrated the database to a schema that this program cannot use (it knows version {known}, \
+         and {needed} is needed); stop this process and start the new version"
+    )]
+    Outdated { known: i64, needed: i64 },
     #[error("the database does not accept writes; check its disk")]
     Unwritable(#[source] Error),
     #[error("the disk with the data is full: {free_mib} MiB are free, {needed_mib} MiB are needed")]
@@ -45,14 +52,18 @@ pub enum NotReady {
 }
 
 impl Readiness {
-    pub(crate) fn new(disk: Option<Disk>) -> Readiness {
-        Readiness { disk, written_at: Mutex::new(None) }
+    pub(crate) fn new(known_schema: i64, disk: Option<Disk>) -> Readiness {
+        Readiness { known_schema, disk, written_at: Mutex::new(None) }
     }
 }
 
 pub async fn check(app: &App) -> std::result::Result<(), NotReady> {
-    let schema = db::schema_version(&app.db).await;
-    schema.map_err(|error| NotReady::Unreachable(error.into()))?;
+    let oldest_program = app.db.oldest_program().await;
+    let needed = oldest_program.map_err(|error| NotReady::Unreachable(error.into()))?;
+    let known = app.readiness.known_schema;
+    if let Some(needed) = needed.filter(|it| *it > known) {
+        return Err(NotReady::Outdated { known, needed });
+    }
     if let Some(disk) = &app.readiness.disk {
         check_disk(disk)?;
     }

@@ -30,3 +30,16 @@ fn no_literal_in_a_statement_contains_a_dollar_sign() {
         assert!(literals.into_iter().all(|it| !it.contains('$')), "{sql}");
     }
 }
+
+/// A step that does not say it stops every older program. The first 18 are older than this rule.
+#[test]
+fn every_migration_says_which_programs_work_with_it() {
+    for migration in schema::MIGRATIONS.iter().filter(|it| it.version > 18) {
+        let (version, oldest) = (migration.version, migration.oldest_program());
+        assert!(
+            migration.sql.contains("{works with "),
+            "migration {version} has no {{works with N}}"
+        );
+        assert!((18..=version).contains(&oldest), "migration {version} works with {oldest}");
+    }
+}

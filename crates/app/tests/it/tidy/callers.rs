@@ -80,6 +80,8 @@ const WITHOUT_CALLER: &[(&str, &[&str])] = &[
             "platform/health.rs::get",
             "platform/installation.rs::claim",
             "platform/readiness.rs::check",
+            "schema.rs::migrate",
+            "schema.rs::state",
         ],
     ),
     (

@@ -41,6 +41,7 @@ pub(crate) fn commit_in(
     user: UserId,
     request: ImportRequest,
 ) -> Result<ImportOutcome> {
+    tx.allow_long_statements()?;
     let timezone = lock_user(tx, user, app.clock.now())?;
     // Read after the lock: rows stamped before a wait would be missed by readers that ask for newer rows only.
     let now = app.clock.now();

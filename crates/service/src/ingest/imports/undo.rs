@@ -36,6 +36,7 @@ pub async fn undo(app: &App, caller: &Caller, import: ImportId) -> Result<UndoSu
 
 fn undo_in(tx: &mut Tx<'_>, app: &App, caller: &Caller, import: ImportId) -> Result<UndoSummary> {
     let user = caller.user;
+    tx.allow_long_statements()?;
     lock_user(tx, user, app.clock.now())?;
     let now = app.clock.now();
     let stamp = stamps::next(tx, user, now)?;

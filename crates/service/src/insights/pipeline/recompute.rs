@@ -15,6 +15,7 @@ use crate::platform::person_lock;
 use crate::{App, Result};
 
 pub(super) fn recompute(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<()> {
+    tx.allow_long_statements()?;
     if !person_lock::lock(tx, user)? {
         return Ok(());
     }

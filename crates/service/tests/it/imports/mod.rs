@@ -5,6 +5,7 @@ mod events;
 mod fencing;
 mod files;
 mod identity;
+mod large;
 mod matching;
 mod model;
 mod positions;
