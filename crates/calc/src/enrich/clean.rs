@@ -38,11 +38,21 @@ pub fn clean(description: &str) -> CleanedDescriptor {
     let mut cleaned = first_pass(&parser);
     // A person may have a merchant's name in front of another.
     cleaned.merchant = merchant(&cleaned.key).filter(|it| !cleaned.person || it.key == cleaned.key);
+    name_behind_withdrawal(&mut cleaned);
     let is_known = cleaned.merchant.is_some() || cleaned.key == UNKNOWN;
     if !is_known && !cleaned.person && !keywords::is_banks_own(&cleaned.key) {
         clean_again(DescriptorParser { is_strict: true, ..parser }, &mut cleaned);
     }
     cleaned
+}
+
+/// Some banks write WITHDRAWAL in front of every row. In front of a known merchant it is no cash.
+fn name_behind_withdrawal(cleaned: &mut CleanedDescriptor) {
+    let name = cleaned.key.strip_prefix("WITHDRAWAL ").filter(|_| cleaned.merchant.is_none());
+    if let Some(merchant) = name.and_then(merchant) {
+        cleaned.merchant = Some(merchant);
+        merchant.key.clone_into(&mut cleaned.key);
+    }
 }
 
 /// The second pass, for a key that no table knows: the wrapping of an unknown bank is removed, and then a known name may

@@ -60,6 +60,9 @@ fn facing(category: Category, inflow: bool) -> Option<Category> {
             Category::parse(&category.detailed().replace("TRANSFER_OUT", "TRANSFER_IN"))
         }
         ("INCOME" | "LOAN_DISBURSEMENTS" | "TRANSFER_IN", false) => None,
+        ("LOAN_PAYMENTS", true) if category.detailed() == "LOAN_PAYMENTS_PERSONAL_LOAN_PAYMENT" => {
+            Category::parse("LOAN_DISBURSEMENTS_PERSONAL")
+        }
         ("LOAN_PAYMENTS" | "BANK_FEES", true) => None,
         _ => Some(category),
     }

@@ -107,7 +107,9 @@ pub fn merchant_key(description: &str) -> String {
 
 /// How likely the guess for a purchase with this descriptor is right, in percent. None if none is made.
 pub fn guess_confidence(description: &str) -> Option<u8> {
-    model::guess(&clean(description).key).map(|it| it.confidence)
+    let cleaned = clean(description);
+    let words: Vec<&str> = cleaned.text.split(' ').collect();
+    model::guess(&cleaned.key, statement_words::paid_by(&words)).map(|it| it.confidence)
 }
 
 /// Determines counterparty and category, each from the first source that has an answer.
@@ -177,6 +179,7 @@ impl Row<'_> {
             .or_else(|| self.specific_source_category().map(by(CategorySource::Provider)))
             .or_else(|| wages().map(by(CategorySource::Keyword)))
             .or_else(|| self.card_payment().map(by(CategorySource::Keyword)))
+            .or_else(|| self.download().map(by(CategorySource::Merchant)))
             .or_else(|| traded().map(by(CategorySource::Merchant)))
             .or_else(|| self.brand(brands::exact).map(by(CategorySource::Merchant)))
             .or_else(|| self.keyword().map(by(CategorySource::Keyword)))
@@ -186,6 +189,7 @@ impl Row<'_> {
             .or_else(|| self.word_part().map(by(CategorySource::Keyword)))
             .or_else(|| history.guess(&sample).map(by(CategorySource::History)))
             .or_else(|| self.processor_category().map(by(CategorySource::Keyword)))
+            .or_else(|| self.unnamed_payment().map(by(CategorySource::Keyword)))
             // A generic category of the source is better than none.
             .or_else(|| self.facts.source_category.map(by(CategorySource::Provider)))
             .or_else(|| self.guess().map(|it| (it.category, CategorySource::Guess)))
@@ -235,6 +239,10 @@ impl Row<'_> {
         let keyword = self.leading.filter(|it| it.is_structural());
         let is_paid = self.facts.account_kind == AccountKind::Loan && self.facts.inflow;
         match keyword.and_then(|it| it.category) {
+            // A bank may write DEPOSIT in front of a paycheck.
+            Some(category) if category.detailed() == "TRANSFER_IN_DEPOSIT" => {
+                keywords::pay(&self.words, self.facts.account_kind).or(Some(category))
+            }
             Some(category) => Some(category),
             None if is_paid => self.loan_payment(),
             None => None,
@@ -303,6 +311,12 @@ impl Row<'_> {
         refund.unwrap_or(category)
     }
 
+    /// What a marketplace sells as a download: films, books and games.
+    fn download(&self) -> Option<Category> {
+        let is_bought = self.is_purchase() && statement_words::is_download(&self.words);
+        Category::parse("ENTERTAINMENT_OTHER_ENTERTAINMENT").filter(|_| is_bought)
+    }
+
     /// A payment to a card of a known issuer, unless the text names another debt.
     fn card_payment(&self) -> Option<Category> {
         let is_paying = !self.facts.inflow
@@ -313,6 +327,14 @@ impl Row<'_> {
         if is_paying { other().or(card) } else { None }
     }
 
+    /// A payment that names nobody, such as ONLINE PAYMENT, pays a card of the same bank.
+    fn unnamed_payment(&self) -> Option<Category> {
+        let is_paying = !self.facts.inflow
+            && self.facts.account_kind == AccountKind::Depository
+            && statement_words::is_unnamed_payment(&self.words);
+        Category::parse("LOAN_PAYMENTS_CREDIT_CARD_PAYMENT").filter(|_| is_paying)
+    }
+
     /// The guess of the model. It is never income or a transfer, and only made for purchases.
     fn guess(&self) -> Option<Guess> {
         let is_guessable = self.is_purchase()
@@ -321,7 +343,8 @@ impl Row<'_> {
             && self.facts.transfer.is_none()
             && !self.is_banks_own()
             && keywords::pay(&self.words, self.facts.account_kind).is_none();
-        if is_guessable { model::guess(&self.cleaned.key) } else { None }
+        let paid_by = statement_words::paid_by(&self.words);
+        if is_guessable { model::guess(&self.cleaned.key, paid_by) } else { None }
     }
 
     fn keyword(&self) -> Option<Category> {

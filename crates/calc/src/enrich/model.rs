@@ -29,6 +29,7 @@ pub(super) const CLASSES: [&str; 14] = [
     "TRANSFER_OUT",
 ];
 const GUESSED: usize = 12;
+const FOOD_AND_DRINK: usize = 2;
 
 /// The sum of the weights of each class.
 pub(super) type Scores = [i32; CLASSES.len()];
@@ -43,19 +44,39 @@ const LONGEST_PIECE: usize = 5;
 const CONFIDENCE: [(i32, u8); 10] = [
     (0, 15),
     (5, 20),
-    (10, 25),
-    (15, 30),
-    (20, 35),
-    (30, 40),
-    (45, 45),
-    (60, 60),
-    (80, 70),
-    (110, 80),
+    (10, 35),
+    (15, 40),
+    (20, 50),
+    (30, 55),
+    (60, 58),
+    (80, 60),
+    (110, 65),
+    (150, 80),
 ];
-/// Guesses below this confidence are not made.
-const LEAST_CONFIDENCE: u8 = 35;
-/// A single word is mostly a name, whose letters say little.
-const LEAST_OF_ONE_WORD: u8 = 70;
+
+/// How a purchase was paid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PaidBy {
+    Card,
+    /// A transfer or a debit from the account.
+    Account,
+}
+
+impl PaidBy {
+    /// The least margin of a guess that is made. A single word is mostly a name, whose letters say little but that it
+    /// may be a restaurant.
+    fn least_margin(self, is_one_word: bool, class: usize) -> i32 {
+        match (self, is_one_word) {
+            (PaidBy::Card, true) if class == FOOD_AND_DRINK => 40,
+            (PaidBy::Card, false) => 40,
+            (PaidBy::Account, false) => 20,
+            (_, true) => 110,
+        }
+    }
+}
+
+/// What food and drink is ahead by for a card: half of the shops that no table knows are restaurants or bakeries.
+const FOOD_FIRST: i32 = 60;
 
 /// A guessed category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,14 +87,17 @@ pub(super) struct Guess {
 }
 
 /// The guess for a purchase with this key, if it is likely enough.
-pub(super) fn guess(key: &str) -> Option<Guess> {
-    let (scores, features) = scores(key);
-    let (class, ahead) = best(&scores);
+pub(super) fn guess(key: &str, paid_by: PaidBy) -> Option<Guess> {
+    let (mut scores, features) = scores(key);
     // A sum grows with the square root of its number of terms.
-    let margin = ahead / i32::try_from(features.isqrt().max(1)).ok()?;
+    let scale = i32::try_from(features.isqrt().max(1)).ok()?;
+    if paid_by == PaidBy::Card {
+        scores[FOOD_AND_DRINK] += FOOD_FIRST * scale;
+    }
+    let (class, ahead) = best(&scores);
+    let margin = ahead / scale;
     let confidence = CONFIDENCE.iter().rev().find(|(least, _)| *least <= margin)?.1;
-    let least = if key.contains(' ') { LEAST_CONFIDENCE } else { LEAST_OF_ONE_WORD };
-    if class >= GUESSED || confidence < least {
+    if class >= GUESSED || margin < paid_by.least_margin(!key.contains(' '), class) {
         return None;
     }
     Some(Guess { category: general(CLASSES[class])?, confidence })

@@ -78,13 +78,20 @@ pub(super) fn host(text: &str) -> Option<(&str, &str)> {
     let (host, path) = text.split_once('/').unwrap_or((text, ""));
     let (front, ending) = host.rsplit_once('.')?;
     if !is_ending(ending) {
-        return None;
+        return cut_host(host);
     }
     let name = front.rsplit('.').find(|it| !is_ending(it)).unwrap_or(front);
     let name = name.trim_matches(['-', '&', '+', ',', ':']);
     let is_name = name.chars().any(char::is_alphabetic)
         && name.chars().all(|it| it.is_alphanumeric() || matches!(it, '-' | '&' | '+'));
     is_name.then_some((name, path))
+}
+
+/// The name in a web address whose end the bank cut off: EXAMPLE in WWW.EXAMPLE.C.
+fn cut_host(host: &str) -> Option<(&str, &str)> {
+    let front = ["HTTPSWWW.", "HTTPWWW.", "WWW."].iter().find_map(|it| host.strip_prefix(it))?;
+    let name = front.split('.').next().unwrap_or(front);
+    (name.len() >= 3 && name.bytes().all(|it| it.is_ascii_alphabetic())).then_some((name, ""))
 }
 
 /// Top-level domains seen on statements.
@@ -104,12 +111,13 @@ const MONTHS: [&str; 15] = [
     "OKT", "DEZ",
 ];
 
-/// Whether the text is a date or time: 12/03, 12.03.24, 2024-03-12, 2024-03-12T10:33, 12MAR24, 14:32, 14:32UHR.
+/// Whether the text is a date or time: 12/03, 12.03.24, 2024-03-12, 2024-03-12T10:33, 12MAR24, 14:32, 14:32UHR, 02:32P.
 pub(super) fn is_date(text: &str) -> bool {
     if !text.starts_with(|it: char| it.is_ascii_digit()) {
         return false;
     }
-    let text = text.strip_suffix("UHR").unwrap_or(text);
+    let endings = if text.contains(':') { &["UHR", "AM", "PM", "A", "P"][..] } else { &["UHR"] };
+    let text = endings.iter().find_map(|it| text.strip_suffix(it)).unwrap_or(text);
     let (day, time) = text.split_at_checked("2024-03-12".len()).unwrap_or((text, ""));
     is_parted_date(if time.starts_with('T') { day } else { text }) || is_named_date(text)
 }

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use base::category::Category;
 
 use super::descriptors::of;
+use super::model::PaidBy;
 use super::phrases::{Phrases, WordMap};
 
 /// How many words a fee stands behind its reason: MONTHLY CREDIT FEE.
@@ -32,10 +33,62 @@ static WORDS: LazyLock<StatementWords> = LazyLock::new(|| {
     }
 });
 
-/// Whether the words are a payment to a card of a known issuer.
+/// Whether the words are a payment to a card of a known issuer, or to the card of a shop: ULTA CC PAYMENT.
 pub(super) fn is_card_payment(words: &[&str]) -> bool {
     let is_issuer = |at: usize| WORDS.issuers.at(&words[at..]).next().is_some();
-    words.iter().any(|it| WORDS.payments.contains_key(it)) && (0..words.len()).any(is_issuer)
+    let is_paid = words.iter().any(|it| WORDS.payments.contains_key(it));
+    is_paid && ((0..words.len()).any(is_issuer) || is_shop_card(words))
+}
+
+fn is_shop_card(words: &[&str]) -> bool {
+    let [_, .., card, payment] = words else { return false };
+    ["CC", "MC", "VISA"].contains(card) && WORDS.payments.contains_key(payment)
+}
+
+/// Whether the words start with a payment and the way it was made, and name no issuer.
+pub(super) fn is_unnamed_payment(words: &[&str]) -> bool {
+    let [way, payment, ..] = words else { return false };
+    ["ONLINE", "INTERNET", "MOBILE", "AUTOPAY", "AUTOMATIC"].contains(way)
+        && WORDS.payments.contains_key(payment)
+}
+
+/// Whether the words are a download from a marketplace: AMZN DIGITAL.
+pub(super) fn is_download(words: &[&str]) -> bool {
+    let is_digital =
+        |it: &[&str]| ["AMAZON", "AMZN"].contains(&it[0]) && it[1].starts_with("DIGIT");
+    words.windows(2).any(is_digital)
+}
+
+/// Words of debits and transfers, besides those for paying.
+const FROM_ACCOUNT: [&str; 22] = [
+    "ACH",
+    "BILL",
+    "BILLPAY",
+    "BONIFICO",
+    "CHECK",
+    "DES",
+    "ELECTRONIC",
+    "EXTERNAL",
+    "INDN",
+    "INSTANT",
+    "LASTSCHRIFT",
+    "OVERBOEKING",
+    "PPD",
+    "PRELEVEMENT",
+    "PRLV",
+    "SEPA",
+    "TRANSFER",
+    "TRANSFERENCIA",
+    "UEBERWEISUNG",
+    "VIR",
+    "VIREMENT",
+    "WEB",
+];
+
+/// Whether the words are of a debit from the account; else it was a card.
+pub(super) fn paid_by(words: &[&str]) -> PaidBy {
+    let is_account = |it: &&str| FROM_ACCOUNT.contains(it) || WORDS.payments.contains_key(it);
+    if words.iter().any(is_account) { PaidBy::Account } else { PaidBy::Card }
 }
 
 /// The category of a bank's fee, by the words before it.

@@ -16,9 +16,11 @@ struct Example {
 
 /// The content of `data/model.bin`.
 pub fn train_model() -> Vec<u8> {
-    let examples = shuffled(examples());
+    let mut examples = examples();
     let mut perceptron = Perceptron::new();
+    let mut state = 0x5eed;
     for _ in 0..ROUNDS {
+        shuffle(&mut examples, &mut state);
         examples.iter().for_each(|it| perceptron.learn(it));
     }
     perceptron.into_bytes()
@@ -54,16 +56,14 @@ fn examples() -> Vec<Example> {
     examples
 }
 
-/// Mixes the examples, always in the same way, because neighbors in the tables have the same class.
-fn shuffled(mut examples: Vec<Example>) -> Vec<Example> {
-    let mut state: u64 = 0x5eed;
+/// Mixes the examples, always in the same ways, because neighbors in the tables have the same class.
+fn shuffle(examples: &mut [Example], state: &mut u64) {
     for last in (1..examples.len()).rev() {
-        state =
+        *state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let chosen = (state >> 33) % (last as u64 + 1);
+        let chosen = (*state >> 33) % (last as u64 + 1);
         examples.swap(last, usize::try_from(chosen).unwrap_or(0));
     }
-    examples
 }
 
 struct Perceptron {

@@ -5,7 +5,7 @@ use base::draft::AccountKind;
 use proptest::prelude::*;
 
 use super::cascade::{facts, facts_for, plain};
-use crate::enrich::model::{CLASSES, WEIGHTS, guess};
+use crate::enrich::model::{CLASSES, PaidBy, WEIGHTS, guess};
 use crate::enrich::*;
 
 #[test]
@@ -20,7 +20,7 @@ fn names_that_tell_their_trade_are_guessed_with_a_confidence() {
         ("ORTHODONTIX SMILES", "MEDICAL"),
         ("AUTOWERKZ MOTORS REPAIRS", "GENERAL_SERVICES"),
     ] {
-        let found = guess(key).unwrap_or_else(|| panic!("{key}"));
+        let found = guess(key, PaidBy::Account).unwrap_or_else(|| panic!("{key}"));
         assert_eq!(found.category.primary(), primary, "{key}");
         assert!((35..=80).contains(&found.confidence), "{key}");
     }
@@ -29,8 +29,21 @@ fn names_that_tell_their_trade_are_guessed_with_a_confidence() {
 #[test]
 fn bare_names_are_not_guessed() {
     for key in ["LUIGI", "QXB", "KESTREL", "", "日本"] {
-        assert_eq!(guess(key), None, "{key}");
+        assert_eq!(guess(key, PaidBy::Account), None, "{key}");
     }
+}
+
+#[test]
+fn a_card_is_used_for_food_more_often_than_an_account() {
+    let names = ["TWO PINES", "LITTLE OWL", "WILD HARE", "FIG TREE", "THE HIDEOUT", "BLACK HERON"];
+    let food = |paid_by: PaidBy| {
+        let guesses = names.iter().filter_map(|it| guess(it, paid_by));
+        guesses.filter(|it| it.category.primary() == "FOOD_AND_DRINK").count()
+    };
+    assert!(food(PaidBy::Card) > food(PaidBy::Account));
+    let owl = |text| plain(text, &facts()).category.map(Category::primary);
+    assert_eq!(owl("SQ *LITTLE OWL"), Some("FOOD_AND_DRINK"));
+    assert_eq!(owl("ACH LITTLE OWL WEB"), None);
 }
 
 #[test]
@@ -65,6 +78,6 @@ proptest! {
 
     #[test]
     fn the_same_key_has_the_same_guess(text in "[A-Z ]{0,40}") {
-        prop_assert_eq!(guess(&text), guess(&text.clone()));
+        prop_assert_eq!(guess(&text, PaidBy::Card), guess(&text.clone(), PaidBy::Card));
     }
 }

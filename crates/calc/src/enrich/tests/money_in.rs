@@ -19,6 +19,11 @@ fn money_from_wallets_tax_offices_and_employers_is_not_a_purchase() {
         ("STRIPE TRANSFER ST-A1B2", "INCOME_OTHER"),
         ("EBAY COM PAYOUT", "INCOME_OTHER"),
         ("CREDIT CARD PAYMENT", "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
+        ("DEPOSIT PAYROLL STANDING OAK", "INCOME_SALARY"),
+        ("DEPOSIT", "TRANSFER_IN_DEPOSIT"),
+        ("TITLEMAX FUNDING", "LOAN_DISBURSEMENTS_PERSONAL"),
+        ("POSHMARK INC", "INCOME_GIG_ECONOMY"),
+        ("USERTESTING INC", "INCOME_OTHER"),
     ] {
         assert_eq!(plain(description, &paid).category, Some(category(code)), "{description}");
     }

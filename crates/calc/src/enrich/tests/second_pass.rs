@@ -1,8 +1,10 @@
 //! Tests of the second pass: unknown wrapping, and known names inside other words.
 
+use base::draft::AccountKind;
+
 use crate::enrich::{CategorySource, clean, merchant_key};
 
-use super::cascade::{category, facts, plain};
+use super::cascade::{category, facts, facts_for, plain};
 
 /// Spellings of one merchant each, as banks wrap them.
 const SPELLINGS: &[&[&str]] = &[
@@ -164,4 +166,47 @@ fn fees_and_card_payments_are_told_by_two_words() {
         plain("RIVERSIDE CAMPGROUND BOOKING FEE", &facts()).category.map(|it| it.primary()),
         Some("BANK_FEES")
     );
+}
+
+#[test]
+fn the_wrapping_of_more_banks_is_removed() {
+    for (description, key) in [
+        ("DEBIT CARD PURCHASE 04/11 03:12P #4410 BLUE BARN TULSA OK", "BLUE BARN"),
+        ("PIN POS DEBIT 04/11 4410 OK TULSA BLUE BARN", "BLUE BARN"),
+        ("PENDING - BLUE BARN TULSA OK", "BLUE BARN"),
+        ("PURCHASE AT BLUE BARN", "BLUE BARN"),
+        ("BLUE BARN TULSA OKUSA", "BLUE BARN"),
+        ("BLUE BARN WWW.BLUEBARN.C OK", "BLUE BARN"),
+        ("BLUE BARN CD 4410 11APR24", "BLUE BARN"),
+        ("IN *BLUE BARN 918-555-0142", "BLUE BARN"),
+    ] {
+        assert_eq!(merchant_key(description), key, "{description}");
+    }
+}
+
+#[test]
+fn a_withdrawal_in_front_of_a_known_merchant_is_a_purchase() {
+    let found = plain("WITHDRAWAL KROGER #412", &facts());
+    assert_eq!((found.key.as_str(), found.category_source), ("KROGER", CategorySource::Merchant));
+    let cash = plain("WITHDRAWAL MAIN STREET", &facts());
+    assert_eq!(cash.category, Some(category("TRANSFER_OUT_WITHDRAWAL")));
+}
+
+#[test]
+fn payments_to_cards_of_shops_and_of_the_bank_are_debt_payments() {
+    let paid = facts_for(AccountKind::Depository, false);
+    for description in ["ULTA CC PAYMENT", "OLD NAVY VISA EPAY", "ONLINE PAYMENT TULSA"] {
+        let found = plain(description, &paid).category;
+        let card = Some(category("LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"));
+        assert_eq!(found, card, "{description}");
+    }
+    let shop = plain("VISA DEBIT KROGER", &paid).category;
+    assert_eq!(shop, Some(category("FOOD_AND_DRINK_GROCERIES")));
+}
+
+#[test]
+fn a_download_is_not_what_the_marketplace_sells_otherwise() {
+    let found = plain("AMZN DIGITAL*A1B2C3 888-555-0142 WA", &facts());
+    assert_eq!(found.key, "AMAZON");
+    assert_eq!(found.category, Some(category("ENTERTAINMENT_OTHER_ENTERTAINMENT")));
 }
