@@ -337,7 +337,9 @@ impl Row<'_> {
 
     /// The guess of the model. It is never income or a transfer, and only made for purchases.
     fn guess(&self) -> Option<Guess> {
-        let is_guessable = self.is_purchase()
+        let is_bought = !self.facts.inflow || self.cleaned.refund_words;
+        let is_guessable = is_bought
+            && self.is_purchase()
             && !self.cleaned.person
             && self.merchant.is_none()
             && self.facts.transfer.is_none()
