@@ -20,15 +20,7 @@ pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
     let world = households::large_household(1, rows);
     let now: Timestamp = format!("{}T12:00:00Z", world.as_of).parse()?;
     let app = open_at(database, Clock::frozen_at(&now.to_string())).await?;
-    let email = format!("{}@example.com", app.ids.make::<base::kinds::User>());
-    let new = NewUser {
-        email,
-        preferred_name: None,
-        base_currency: Currency::USD,
-        timezone: TimeZone::utc(),
-        password: None,
-    };
-    let caller = users::create(&app, new).await?.owner();
+    let caller = new_person(&app).await?;
     let mut newest: Vec<usize> = (0..world.transactions.len()).collect();
     newest.sort_by_key(|it| world.transactions[*it].draft.posted_on);
     let late = newest.split_off(newest.len() - ROUNDS * ROWS_LATE);
@@ -41,6 +33,19 @@ pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
         println!("  {ROWS_LATE} new rows: {}", run_and_measure(&app).await?);
     }
     measure_spending(&app, &caller, world.as_of).await
+}
+
+/// A new person with a random email.
+pub(crate) async fn new_person(app: &App) -> anyhow::Result<Caller> {
+    let email = format!("{}@example.com", app.ids.make::<base::kinds::User>());
+    let new = NewUser {
+        email,
+        preferred_name: None,
+        base_currency: Currency::USD,
+        timezone: TimeZone::utc(),
+        password: None,
+    };
+    Ok(users::create(app, new).await?.owner())
 }
 
 /// Measures sums over two years, as the mean of many reads.
@@ -59,7 +64,7 @@ async fn measure_spending(app: &App, caller: &Caller, end: base::Date) -> anyhow
     Ok(())
 }
 
-fn statement(world: &World, rows: &[usize], as_of: Timestamp) -> Statement {
+pub(crate) fn statement(world: &World, rows: &[usize], as_of: Timestamp) -> Statement {
     let mut accounts = world.accounts.clone();
     for row in rows {
         let labeled = &world.transactions[*row];

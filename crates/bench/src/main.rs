@@ -5,6 +5,7 @@ mod files;
 mod fill;
 mod households;
 mod import;
+mod insight_processes;
 mod insights;
 mod quality;
 mod serve;
@@ -27,6 +28,8 @@ const USAGE: &str = "usage: bench fill DATABASE KEYS USERS ROWS
        bench targets DATABASE KEYS FILE   a key and a cursor per line
        bench serve DATABASE LISTEN        the server, and /ready-made for comparison
        bench insights DATABASE ROWS       CPU time of the insights of a large household
+       bench insight-processes DATABASE PEOPLE ROWS
+                                          recomputes per second with one process and with three
        bench approvals DATABASE N         approvals per second, and a busy account's holdings
        bench import DATABASE ROWS [csv]   time and memory of importing a large file, and how long others wait; as CSV,
                                           250000 rows have 52 MB
@@ -55,6 +58,12 @@ fn main() -> anyhow::Result<()> {
         ["insights", database, rows] => {
             runtime.block_on(insights::measure(database, rows.parse()?))
         }
+        ["insight-processes", database, people, rows] => {
+            let (people, rows) = (people.parse()?, rows.parse()?);
+            runtime.block_on(insight_processes::measure(database, people, rows))
+        }
+        // Started as a child process by `bench insight-processes`.
+        ["recompute", database] => runtime.block_on(insight_processes::recompute(database)),
         ["approvals", database, count] => {
             runtime.block_on(approvals::measure(database, count.parse()?))
         }
