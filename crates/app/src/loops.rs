@@ -9,15 +9,19 @@ use futures_util::FutureExt as _;
 use service::access::{devices, invitations, keys, oauth, passkeys, sessions, sign_ins};
 use service::ingest::{connections, imports};
 use service::ledger::transactions;
-use service::platform::{idempotency, limits};
+use service::platform::{idempotency, limits, processes};
 use service::trading::paper;
 use service::{App, actions, insights, webhooks};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-/// People whose derived data one step recomputes; the next step follows a second later.
+/// People whose derived data one step recomputes before the loop reports that it is alive.
 const PEOPLE_PER_STEP: usize = 50;
+/// How long the recompute waits after a change, so that a burst of changes is recomputed once.
+const RECOMPUTE_DELAY: Duration = Duration::from_millis(50);
+/// The longest rest between two recomputes.
+const RECOMPUTE_REST_MAX: Duration = Duration::from_secs(1);
 /// Buckets of search text that one step packs; the next step follows a second later.
 const BUCKETS_PER_STEP: usize = 2_000;
 /// The time limit of a step. A step that takes longer is dropped, and the next one starts.
@@ -41,6 +45,9 @@ impl Loops {
 
     /// Starts the loops of every server.
     pub(crate) fn start_all(&mut self, app: &App) {
+        self.start("renew the process's row", processes::RENEW_SECONDS, app, |app| async move {
+            processes::renew_once(&app).await
+        });
         self.start(
             "save key usage",
             5,
@@ -59,13 +66,13 @@ impl Loops {
                 Ok(for_method + insights::pipeline::queue_new_day_once(&app).await?)
             }
         });
-        self.start("recompute insights", 1, app, |app| async move {
-            let mut done = 0;
-            while done < PEOPLE_PER_STEP && insights::pipeline::run_once(&app).await? > 0 {
-                done += 1;
-            }
-            Ok(done)
-        });
+        self.start_woken(
+            "recompute insights",
+            (1, STEP_MAX),
+            app,
+            change_queued,
+            recompute_insights,
+        );
         self.start("pack text for search", 1, app, pack_texts);
         self.start("forget sessions", 3_600, app, |app| async move {
             Ok(sessions::forget_once(&app).await? + devices::forget_once(&app).await?)
@@ -129,16 +136,32 @@ impl Loops {
         self.start_within(name, (seconds, STEP_MAX), app, step);
     }
 
-    /// Like `every`, with a time limit for each step.
+    /// Like `start`, with a time limit for each step.
     fn start_within<F, S>(
+        &mut self,
+        name: &'static str,
+        limits: (u64, Duration),
+        app: &App,
+        step: F,
+    ) where
+        F: FnMut(App) -> S + Send + 'static,
+        S: Future<Output = service::Result<usize>> + Send,
+    {
+        self.start_woken(name, limits, app, |_| std::future::pending(), step);
+    }
+
+    /// Like `start_within`, and calls `step` before the interval is over when `wake` completes.
+    fn start_woken<F, S, W>(
         &mut self,
         name: &'static str,
         (seconds, most): (u64, Duration),
         app: &App,
+        wake: impl Fn(App) -> W + Send + Sync + 'static,
         mut step: F,
     ) where
         F: FnMut(App) -> S + Send + 'static,
         S: Future<Output = service::Result<usize>> + Send,
+        W: Future<Output = ()> + Send,
     {
         let (app, mut stop) = (app.clone(), self.stop.clone());
         let interval = Duration::from_secs(seconds.max(1));
@@ -149,6 +172,7 @@ impl Loops {
             loop {
                 tokio::select! {
                     _ = ticks.tick() => {}
+                    () = wake(app.clone()) => {}
                     _ = stop.wait_for(|stopped| *stopped) => return,
                 }
                 // Called inside the block, so that a panic while the step's future is created is caught too.
@@ -197,6 +221,27 @@ impl Loops {
     }
 }
 
+/// Waits until a change in this process has queued a recompute. Changes of other processes wake those.
+async fn change_queued(app: App) {
+    app.db.work_queued().await;
+    tokio::time::sleep(RECOMPUTE_DELAY).await;
+}
+
+async fn recompute_insights(app: App) -> service::Result<usize> {
+    let (began, mut done) = (app.clock.now(), 0);
+    while done < PEOPLE_PER_STEP && insights::pipeline::run_once(&app).await? > 0 {
+        done += 1;
+    }
+    if done == PEOPLE_PER_STEP {
+        app.db.wake_worker();
+        return Ok(done);
+    }
+    // Rests as long as it worked: somebody who changes their data all the time would otherwise keep a core busy.
+    let worked = app.clock.now().duration_since(began);
+    tokio::time::sleep(worked.unsigned_abs().min(RECOMPUTE_REST_MAX)).await;
+    Ok(done)
+}
+
 async fn pack_texts(app: App) -> service::Result<usize> {
     let mut packed = 0;
     while packed < BUCKETS_PER_STEP {
@@ -226,6 +271,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use testkit::World;
+    use tokio::sync::Notify;
 
     use super::*;
 
@@ -255,6 +301,33 @@ mod tests {
         assert_eq!((dead.is_alive, dead.panics), (false, 3));
         assert_eq!(world.app.background.find_dead(), Some("count"));
         assert!(report(8).await.is_alive, "it was started again by itself");
+        stop.send_replace(true);
+        loops.join().await;
+    }
+
+    #[tokio::test]
+    async fn a_step_is_woken_before_its_interval_is_over() {
+        let world = World::new().await;
+        let (stop, stopped) = watch::channel(false);
+        let mut loops = Loops::new(stopped);
+        tokio::time::pause();
+        let (wake, steps) = (Arc::new(Notify::new()), Arc::new(AtomicUsize::new(0)));
+        let (woken, counted) = (wake.clone(), steps.clone());
+        let wait = move |_| {
+            let woken = woken.clone();
+            async move { woken.notified().await }
+        };
+        let limits = (86_400, STEP_MAX);
+        loops.start_woken("count", limits, &world.app, wait, move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            async { Ok(0) }
+        });
+        for count in 1..5 {
+            // The first step needs no wake. Time jumps only as far as these sleeps.
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            assert_eq!(steps.load(Ordering::Relaxed), count);
+            wake.notify_one();
+        }
         stop.send_replace(true);
         loops.join().await;
     }

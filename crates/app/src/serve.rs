@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use service::access::{keys, sign_ins};
-use service::platform::limits;
+use service::platform::{limits, processes};
 use service::{App, actions};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
@@ -99,6 +99,7 @@ impl Bound {
             oauth_registration: config.oauth_registration,
             proxies: config.proxies.clone(),
         };
+        processes::register(&app).await.context("cannot register this process")?;
         let routers = web::routers(app.clone(), settings);
         let limits = server_limits(config);
         let draining = {
@@ -121,6 +122,7 @@ impl Bound {
         if tokio::time::timeout(LOOPS_MAX, loops.join()).await.is_err() {
             tracing::warn!("background step did not finish before shutdown");
         }
+        processes::leave(&app).await.context("cannot end the row of this process")?;
         // Saves when keys were last used since the last step.
         keys::save_usage_once(&app).await.context("cannot save when keys were last used")?;
         tracing::info!("Evenkeel has stopped");

@@ -11,6 +11,8 @@ pub enum Clock {
     System,
     /// Microseconds since 1970; shared, so that every clone moves together.
     Frozen(Arc<AtomicI64>),
+    /// Another clock, ahead by so many microseconds, or behind: the clock of a machine that is set wrong.
+    Shifted(Arc<Clock>, i64),
 }
 
 /// How far the clocks of two processes on one database may differ. A stored time further in the future than this was
@@ -29,12 +31,26 @@ impl Clock {
             #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
             Clock::System => micros(Timestamp::now().as_microsecond()),
             Clock::Frozen(at) => micros(at.load(Ordering::SeqCst)),
+            Clock::Shifted(clock, by) => micros(clock.now().as_microsecond().saturating_add(*by)),
+        }
+    }
+
+    /// A clock that is ahead of this one by so many seconds, or behind it if negative.
+    pub fn shifted_by(&self, seconds: i64) -> Clock {
+        Clock::Shifted(Arc::new(self.clone()), seconds.saturating_mul(1_000_000))
+    }
+
+    /// The clock that this one is ahead of or behind; itself if it is right.
+    pub fn unshifted(&self) -> &Clock {
+        match self {
+            Clock::System | Clock::Frozen(_) => self,
+            Clock::Shifted(clock, _) => clock.unshifted(),
         }
     }
 
     pub fn advance(&self, by: std::time::Duration) {
         match self {
-            Clock::System => panic!("only a frozen clock can be moved"),
+            Clock::System | Clock::Shifted(..) => panic!("only a frozen clock can be moved"),
             Clock::Frozen(at) => {
                 at.fetch_add(by.as_micros() as i64, Ordering::SeqCst);
             }
@@ -44,7 +60,7 @@ impl Clock {
     /// Sets the clock back, as an operator or a time server may.
     pub fn set_back(&self, by: std::time::Duration) {
         match self {
-            Clock::System => panic!("only a frozen clock can be moved"),
+            Clock::System | Clock::Shifted(..) => panic!("only a frozen clock can be moved"),
             Clock::Frozen(at) => {
                 at.fetch_sub(by.as_micros() as i64, Ordering::SeqCst);
             }
@@ -159,5 +175,9 @@ mod tests {
         assert_eq!(clock.now().to_string(), "2026-02-28T23:59:59Z");
         other.advance(std::time::Duration::from_secs(1));
         assert_eq!(clock.now().to_string(), "2026-03-01T00:00:00Z");
+        let behind = clock.shifted_by(-120);
+        assert_eq!(behind.now().to_string(), "2026-02-28T23:58:00Z");
+        assert_eq!(behind.shifted_by(240).now().to_string(), "2026-03-01T00:02:00Z");
+        assert_eq!(behind.shifted_by(240).unshifted().now(), clock.now());
     }
 }

@@ -136,8 +136,8 @@ fn read_column(row: &Row<'_>) -> Result<Column> {
 
 // Both engines number tables in order of creation, and a parent is always created before its child.
 const SQLITE_TABLES: &str = "select name from sqlite_schema where type = 'table'
-    and name not like 'sqlite%' and name not in ('schema_migrations', 'request_marks', 'transaction_search',
-    'transaction_search_dirty') order by rowid";
+    and name not like 'sqlite%' and name not in ('schema_migrations', 'request_marks', 'processes',
+    'transaction_search', 'transaction_search_dirty') order by rowid";
 const SQLITE_COLUMNS: &str = "select name, lower(type) from pragma_table_info($1)";
 const POSTGRES_TABLES: &str = "select cast(c.relname as text) from pg_class c
     join pg_namespace n on n.oid = c.relnamespace

@@ -1,15 +1,17 @@
 //! The handle to a database: reads, transactions and notifications on either engine.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch;
+use base::{Clock, Timestamp};
+use tokio::sync::{Notify, watch};
 
 use crate::error::{Error, Result};
 use crate::postgres::{Pipeline, Postgres, SchemaLock};
 use crate::read_limits::ReadLimits;
 use crate::sqlite::Sqlite;
 use crate::target::{Engine, Target};
-use crate::tx::{Signer, Tx};
+use crate::tx::{Signer, Tx, TxContext};
 use crate::value::{Param, Row};
 
 /// Whether a resumable query finished.
@@ -25,6 +27,10 @@ pub enum Progress {
 pub struct Db {
     pub(crate) driver: Driver,
     signer: Option<Signer>,
+    /// The time of the database in a test that controls it.
+    clock: Option<Clock>,
+    /// Wakes the worker of this process.
+    work: Arc<Notify>,
 }
 
 #[derive(Clone)]
@@ -45,12 +51,31 @@ impl Db {
                 Driver::Postgres(Postgres::connect(address, limits).await?)
             }
         };
-        Ok(Db { driver, signer: None })
+        Ok(Db { driver, signer: None, clock: None, work: Arc::default() })
     }
 
     /// The same database with a key for `sign`.
     pub fn with_signer(self, signer: Signer) -> Db {
         Db { signer: Some(signer), ..self }
+    }
+
+    /// The same database, whose time is a process's clock if that is a frozen one of a test. A process whose clock is
+    /// ahead or behind does not move the database's time with it.
+    pub fn with_frozen_clock(self, clock: &Clock) -> Db {
+        match clock.unshifted() {
+            frozen @ Clock::Frozen(_) => Db { clock: Some(frozen.clone()), ..self },
+            _ => self,
+        }
+    }
+
+    /// The present time of the database, which all its processes agree on: the server's on PostgreSQL, this machine's
+    /// on SQLite. Leases and due times are compared with this time, never with a process's own clock.
+    pub async fn now(&self) -> Result<Timestamp> {
+        match (&self.driver, &self.clock) {
+            (_, Some(clock)) => Ok(clock.now()),
+            (Driver::Sqlite(_), None) => Ok(Clock::System.now()),
+            (Driver::Postgres(postgres), None) => postgres.now().await,
+        }
     }
 
     /// Signs bytes; none if the database was opened without a signer.
@@ -184,6 +209,11 @@ impl Db {
         Ok(found)
     }
 
+    fn tx_context(&self) -> TxContext {
+        let (signer, clock) = (self.signer.clone(), self.clock.clone());
+        TxContext { signer, clock, worker: self.work.clone() }
+    }
+
     /// Runs `work` in one transaction; an error rolls it back. The closure is synchronous, so nothing but SQL can
     /// happen inside a transaction.
     pub async fn write<T, E>(
@@ -194,13 +224,14 @@ impl Db {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let signer = self.signer.clone();
+        let mut context = self.tx_context();
         match &self.driver {
             Driver::Sqlite(sqlite) => {
-                sqlite.write(move |connection| Tx::sqlite(connection, signer).run(work)).await
+                context.clock.get_or_insert(Clock::System);
+                sqlite.write(move |connection| Tx::sqlite(connection, context).run(work)).await
             }
             Driver::Postgres(postgres) => {
-                postgres.write(move |pipeline| Tx::postgres(pipeline, signer).run(work)).await
+                postgres.write(move |pipeline| Tx::postgres(pipeline, context).run(work)).await
             }
         }
     }
@@ -218,7 +249,8 @@ impl Db {
         match &self.driver {
             Driver::Sqlite(_) => self.write(work).await,
             Driver::Postgres(postgres) => {
-                let work = move |pipeline: &mut Pipeline| Tx::postgres(pipeline, None).run(work);
+                let context = self.tx_context();
+                let work = move |pipeline: &mut Pipeline| Tx::postgres(pipeline, context).run(work);
                 postgres.write_unlimited(lock_timeout, work).await
             }
         }
@@ -234,12 +266,26 @@ impl Db {
     }
 
     /// A counter that changes whenever another process has called `Tx::notify`, or may have. Never changes on SQLite.
-    pub fn listen(&self) -> watch::Receiver<u64> {
+    /// `on_notification` is called with the text of each notification (`Tx::notify_of`) before the counter changes.
+    pub fn listen(
+        &self,
+        on_notification: impl Fn(&str) + Send + Sync + 'static,
+    ) -> watch::Receiver<u64> {
         let (sender, notifications) = watch::channel(0);
         if let Driver::Postgres(postgres) = &self.driver {
-            postgres.listen(sender);
+            postgres.listen(sender, Arc::new(on_notification));
         }
         notifications
+    }
+
+    /// Waits until a transaction of this process that called `Tx::wake_worker` was committed.
+    pub async fn work_queued(&self) {
+        self.work.notified().await;
+    }
+
+    /// Wakes the worker of this process without a transaction, because it left work in the queue.
+    pub fn wake_worker(&self) {
+        self.work.notify_one();
     }
 
     /// Prepares a statement without running it. A test checks every statement this way on both engines.

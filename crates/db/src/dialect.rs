@@ -2,9 +2,14 @@
 
 use std::borrow::Cow;
 
-/// Lock clauses at the end of a statement: until the transaction ends, the rows of `e` that were read cannot be
-/// deleted, cannot be changed, or are about to be changed by this transaction.
-const LOCKS: [&str; 3] = [" for key share of e", " for share of e", " for update of e"];
+/// Lock clauses at the end of a statement: until the transaction ends, the rows that were read cannot be deleted, cannot
+/// be changed, or are about to be changed by this transaction. The last one leaves out rows that others have locked.
+const LOCKS: [&str; 4] = [
+    " for key share of e",
+    " for share of e",
+    " for update of e",
+    "\n    for no key update of w, u skip locked",
+];
 
 /// Translates a statement for SQLite.
 ///

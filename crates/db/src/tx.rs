@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use base::{Clock, Timestamp};
+use tokio::sync::Notify;
 use tokio_postgres::types::Type;
 
 use crate::dialect;
@@ -22,7 +24,16 @@ pub struct Tx<'c> {
     /// ended the transaction.
     failed: Option<Error>,
     on_commit: Vec<OnCommit>,
-    signer: Option<Signer>,
+    context: TxContext,
+}
+
+/// The parts of a database handle that its transactions use.
+pub(crate) struct TxContext {
+    pub(crate) signer: Option<Signer>,
+    /// The clock that tells the database's time; none where the server tells it.
+    pub(crate) clock: Option<Clock>,
+    /// Wakes the worker of this process.
+    pub(crate) worker: Arc<Notify>,
 }
 
 enum Connection<'c> {
@@ -31,16 +42,16 @@ enum Connection<'c> {
 }
 
 impl<'c> Tx<'c> {
-    pub(crate) fn sqlite(connection: &'c rusqlite::Connection, signer: Option<Signer>) -> Tx<'c> {
-        Tx::new(Connection::Sqlite(connection), signer)
+    pub(crate) fn sqlite(connection: &'c rusqlite::Connection, context: TxContext) -> Tx<'c> {
+        Tx::new(Connection::Sqlite(connection), context)
     }
 
-    pub(crate) fn postgres(pipeline: &'c mut Pipeline, signer: Option<Signer>) -> Tx<'c> {
-        Tx::new(Connection::Postgres(pipeline), signer)
+    pub(crate) fn postgres(pipeline: &'c mut Pipeline, context: TxContext) -> Tx<'c> {
+        Tx::new(Connection::Postgres(pipeline), context)
     }
 
-    fn new(connection: Connection<'c>, signer: Option<Signer>) -> Tx<'c> {
-        Tx { connection, failed: None, on_commit: Vec::new(), signer }
+    fn new(connection: Connection<'c>, context: TxContext) -> Tx<'c> {
+        Tx { connection, failed: None, on_commit: Vec::new(), context }
     }
 
     /// Runs the transaction's closure. A statement error that the closure ignored still fails the transaction.
@@ -62,13 +73,39 @@ impl<'c> Tx<'c> {
 
     /// Signs bytes as `Db::sign` does.
     pub fn sign(&self, bytes: &[u8]) -> Option<[u8; 32]> {
-        self.signer.as_ref().map(|sign| sign(bytes))
+        self.context.signer.as_ref().map(|sign| sign(bytes))
+    }
+
+    /// The present time of the database, as `Db::now` tells it. Read anew at each call, because a transaction can take
+    /// longer than a lease.
+    pub fn now(&mut self) -> Result<Timestamp> {
+        match self.context.clock.clone() {
+            Some(clock) => Ok(clock.now()),
+            None => self.attempt(|connection| match connection {
+                Connection::Sqlite(_) => Ok(Clock::System.now()),
+                Connection::Postgres(pipeline) => pipeline.now(),
+            }),
+        }
+    }
+
+    /// Asks for the time together with the next statement, so that the next `now` costs no round trip of its own.
+    pub fn prefetch_now(&mut self) {
+        if let (Connection::Postgres(pipeline), None) = (&mut self.connection, &self.context.clock)
+        {
+            pipeline.prefetch_now();
+        }
     }
 
     /// Runs the callback after a successful commit, and drops it after a rollback. The callback must be short and must
     /// not block: on SQLite every other transaction waits for it.
     pub fn on_commit(&mut self, callback: impl FnOnce() + Send + 'static) {
         self.on_commit.push(Box::new(callback));
+    }
+
+    /// After the commit, wakes the worker of this process that waits in `Db::work_queued`.
+    pub fn wake_worker(&mut self) {
+        let worker = self.context.worker.clone();
+        self.on_commit(move || worker.notify_one());
     }
 
     fn attempt<T>(
@@ -122,11 +159,14 @@ impl<'c> Tx<'c> {
     /// Notifies the other processes on this database, with the commit, that there is work to do (see `Db::listen`).
     /// Does nothing on SQLite, which has no notifications.
     pub fn notify(&mut self) -> Result<()> {
-        self.attempt(|connection| {
-            if let Connection::Postgres(pipeline) = connection {
-                pipeline.queue_notification();
-            }
-            Ok(())
+        self.notify_of("")
+    }
+
+    /// Notifies the other processes, with the commit, of something that changed.
+    pub fn notify_of(&mut self, what: &str) -> Result<()> {
+        self.attempt(|connection| match connection {
+            Connection::Postgres(pipeline) => pipeline.queue_notification(what),
+            Connection::Sqlite(_) => Ok(()),
         })
     }
 

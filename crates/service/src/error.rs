@@ -24,6 +24,9 @@ pub enum Error {
     /// The current state does not allow the operation. The code names the conflict.
     #[error("{message}")]
     Conflict { code: Code, message: String },
+    /// Another request with the same idempotency key is running.
+    #[error("a request with this Idempotency-Key is still running")]
+    InProgress { retry_after_seconds: i64 },
     /// A limit is reached; `what` names the things that were counted.
     #[error("too many {what}; try again in {retry_after_seconds} seconds")]
     Limited { retry_after_seconds: i64, what: &'static str },

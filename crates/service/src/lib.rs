@@ -46,6 +46,7 @@ pub struct AppState {
     pub(crate) approvals_life_seconds: i64,
     pub(crate) changes: actions::ChangeNotifier,
     pub background: platform::background::Background,
+    pub(crate) process: platform::processes::Process,
     pub(crate) readiness: platform::readiness::Readiness,
     pub webhooks: ::webhooks::Webhooks,
     pub(crate) bank_client: ingest::connections::BankClient,
@@ -87,7 +88,8 @@ impl App {
     pub fn new(setup: Setup) -> App {
         let Setup { db, clock, entropy, installation_key, rate_limit, .. } = setup;
         let ids = IdMaker::new(clock.clone(), entropy.clone());
-        let db = db.with_signer(platform::anchors::signer(&installation_key));
+        let db =
+            db.with_signer(platform::anchors::signer(&installation_key)).with_frozen_clock(&clock);
         let webhooks = ::webhooks::Webhooks::new(::webhooks::Setup {
             db: db.clone(),
             clock: clock.clone(),
@@ -108,6 +110,7 @@ impl App {
             approvals_life_seconds: setup.approvals_life_seconds,
             changes: actions::ChangeNotifier::default(),
             background: platform::background::Background::default(),
+            process: platform::processes::Process::new(&entropy),
             readiness: platform::readiness::Readiness::new(schema::known_version(), setup.disk),
             webhooks,
             bank_client: ingest::connections::BankClient::new(setup.bank_client, &installation_key),

@@ -93,6 +93,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "timezones",
         sql: include_str!("../../../migrations/0018_timezones.sql"),
     },
+    Migration {
+        version: 19,
+        name: "processes",
+        sql: include_str!("../../../migrations/0019_processes.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).
@@ -145,6 +150,7 @@ pub fn statements() -> Vec<String> {
         crate::ledger::rates::STATEMENTS,
         crate::ledger::stamps::STATEMENTS,
         crate::platform::person_lock::STATEMENTS,
+        crate::platform::processes::STATEMENTS,
         crate::platform::readiness::STATEMENTS,
         crate::access::sessions::STATEMENTS,
         crate::access::users::STATEMENTS,

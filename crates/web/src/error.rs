@@ -52,8 +52,9 @@ impl From<Error> for Refusal {
             Error::Unauthenticated(_) => Refusal::new(Code::Unauthenticated, message),
             Error::KeyRequired => Refusal::new(Code::ApiKeyRequired, message),
             Error::Forbidden(_) => Refusal::new(Code::InsufficientScope, message),
-            Error::Conflict { code: Code::IdempotencyInProgress, .. } => {
-                Refusal::new(Code::IdempotencyInProgress, message).with_header("retry-after", "1")
+            Error::InProgress { retry_after_seconds } => {
+                Refusal::new(Code::IdempotencyInProgress, message)
+                    .with_header("retry-after", retry_after_seconds.max(1).to_string())
             }
             Error::Conflict { code, .. } => Refusal::new(code, message),
             Error::Limited { retry_after_seconds, .. } => Refusal::new(Code::RateLimited, message)

@@ -9,7 +9,7 @@ use db::{Param, Tx, params};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
 use crate::context::Webhooks;
-use crate::delivery::{Delivery, Destination, Trigger, leased_until, read_destination};
+use crate::delivery::{Delivery, Destination, Lease, Trigger, read_destination};
 use crate::error::Result;
 use crate::payload;
 
@@ -24,8 +24,7 @@ const READS_AT_ONCE: usize = 16;
 pub(crate) struct Batch {
     pub(crate) endpoint: EndpointId,
     pub(crate) deliveries: Vec<Delivery>,
-    /// When the lease ends and other processes may claim them, in microseconds.
-    pub(crate) leased_until: i64,
+    pub(crate) lease: Lease,
     /// Whether more is due than could be claimed.
     pub(crate) has_more: bool,
 }
@@ -52,16 +51,17 @@ pub(crate) async fn claim(
     limit_of: impl Fn(EndpointId) -> usize,
     limit: usize,
 ) -> Result<Vec<Batch>> {
-    let now = webhooks.clock.now();
+    let taken_at = webhooks.clock.now();
+    let now = webhooks.db.now().await?;
     let ready = webhooks.db.all(READY, params![now, ENDPOINTS_MAX], read_destination).await?;
-    let leased_until = leased_until(now);
+    let lease = Lease::new(now, taken_at);
     let (mut batches, mut reading, mut left) = (Vec::new(), Vec::new(), limit);
     let fair_share = (limit / ready.len().max(1)).max(SHARE_MIN);
     for found in ready {
         let share = limit_of(found.id).min(left).min(fair_share);
         if share == 0 {
             let (endpoint, deliveries) = (found.id, Vec::new());
-            batches.push(Batch { endpoint, deliveries, leased_until, has_more: true });
+            batches.push(Batch { endpoint, deliveries, lease, has_more: true });
         } else if let Some(to) = found.decrypt_or_log(&webhooks.cipher, now) {
             left -= share;
             reading.push(read_due(webhooks, Arc::new(to), share, now));
@@ -72,7 +72,7 @@ pub(crate) async fn claim(
     // All processes lock endpoints in the same order, so that two of them never wait for each other.
     due.sort_by_key(|it| it.to.id);
     if !due.is_empty() {
-        batches.extend(webhooks.db.write(move |tx| claim_due(tx, due, now)).await?);
+        batches.extend(webhooks.db.write(move |tx| claim_due(tx, due, now, lease)).await?);
     }
     Ok(batches)
 }
@@ -98,15 +98,14 @@ async fn read_due(
 }
 
 /// Claims each delivery by its key and only while it is still due: if two processes try, one of them gets it.
-fn claim_due(tx: &mut Tx<'_>, due: Vec<Due>, now: Timestamp) -> Result<Vec<Batch>> {
-    let leased_until = leased_until(now);
+fn claim_due(tx: &mut Tx<'_>, due: Vec<Due>, now: Timestamp, lease: Lease) -> Result<Vec<Batch>> {
     tx.all(LOCK_READY, params![now, ENDPOINTS_MAX], |_| Ok(()))?;
     let values: Vec<[Param<'_>; 6]> = due
         .iter()
         .flat_map(|it| it.rows.iter().map(move |row| (&it.to, row)))
         .map(|(to, row)| {
             let (user, endpoint, event) = (to.user.into(), to.id.into(), row.event.into());
-            [user, endpoint, event, now.into(), leased_until.into(), row.attempts.into()]
+            [user, endpoint, event, now.into(), lease.until.into(), row.attempts.into()]
         })
         .collect();
     let mut claimed = tx.execute_each(CLAIM, &values)?.into_iter();
@@ -127,23 +126,23 @@ fn claim_due(tx: &mut Tx<'_>, due: Vec<Due>, now: Timestamp) -> Result<Vec<Batch
                 None => drop(tx.execute(FAIL_EXPIRED, params![to.user, to.id, event, now])?),
             }
         }
-        batches.push(Batch { endpoint: to.id, deliveries, leased_until, has_more });
+        batches.push(Batch { endpoint: to.id, deliveries, lease, has_more });
     }
     Ok(batches)
 }
 
-/// Releases claimed deliveries that were not sent, each with the end of its lease, so that any process can claim them.
-pub(crate) async fn release(webhooks: &Webhooks, released: Vec<(Delivery, i64)>) -> Result<()> {
-    let now = webhooks.clock.now();
+/// Releases claimed deliveries that were not sent, each with its lease, so that any process can claim them.
+pub(crate) async fn release(webhooks: &Webhooks, released: Vec<(Delivery, Lease)>) -> Result<()> {
     let write = move |tx: &mut Tx<'_>| {
+        let now = tx.now()?;
         let endpoints: BTreeSet<_> =
             released.iter().map(|(it, _)| (it.to.id, it.to.user)).collect();
         for (id, user) in endpoints {
             tx.first(LOCK_ENDPOINT, params![user, id], |_| Ok(()))?;
         }
-        let each = released.iter().map(|(it, leased_until)| -> [Param<'_>; 5] {
+        let each = released.iter().map(|(it, lease)| -> [Param<'_>; 5] {
             let (user, endpoint, event) = (it.to.user.into(), it.to.id.into(), it.event.into());
-            [user, endpoint, event, now.into(), (*leased_until).into()]
+            [user, endpoint, event, now.into(), lease.until.into()]
         });
         tx.execute_each(RELEASE, &each.collect::<Vec<_>>()).map(drop)?;
         Ok(tx.notify()?)
@@ -152,7 +151,7 @@ pub(crate) async fn release(webhooks: &Webhooks, released: Vec<(Delivery, i64)>)
 }
 
 const READY: &str = "select e.user_id, e.id, e.key_id, e.url, e.secret, e.previous_secret,
-    e.previous_until from webhook_endpoints e
+    e.previous_until, e.version from webhook_endpoints e
     join api_keys k on k.user_id = e.user_id and k.id = e.key_id
     where e.status = 'active' and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > $1)

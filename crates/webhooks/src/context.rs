@@ -10,6 +10,7 @@ use crate::endpoint::DisabledEndpoint;
 use crate::error::Result;
 use crate::limiter::DeliveryLimiter;
 use crate::secrets::SecretCipher;
+use crate::version_check::VersionChecks;
 
 /// Called in the transaction that disables an endpoint automatically, such as after five days of failures, so that the
 /// layer above can record it there.
@@ -28,6 +29,7 @@ pub struct Parts {
     pub(crate) client: Option<net::HttpClient>,
     pub(crate) cipher: SecretCipher,
     pub(crate) limiter: DeliveryLimiter,
+    pub(crate) version_checks: VersionChecks,
     pub(crate) on_disabled: OnDisabled,
 }
 
@@ -56,7 +58,16 @@ impl Webhooks {
     pub fn new(setup: Setup) -> Webhooks {
         let Setup { db, clock, entropy, ids, client, secrets_key, on_disabled } = setup;
         let cipher = SecretCipher::new(secrets_key);
-        let limiter = DeliveryLimiter::default();
-        Webhooks(Arc::new(Parts { db, clock, entropy, ids, client, cipher, limiter, on_disabled }))
+        Webhooks(Arc::new(Parts {
+            db,
+            clock,
+            entropy,
+            ids,
+            client,
+            cipher,
+            limiter: DeliveryLimiter::default(),
+            version_checks: VersionChecks::default(),
+            on_disabled,
+        }))
     }
 }

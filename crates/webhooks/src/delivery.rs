@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{EndpointId, EventId, KeyId, Timestamp, UserId};
+use base::{Clock, EndpointId, EventId, KeyId, Timestamp, UserId};
 use bytes::Bytes;
 
 use crate::endpoint::EndpointRef;
@@ -14,9 +14,31 @@ use crate::signatures::SigningSecret;
 /// process that has not settled it after this long is dead.
 pub(crate) const LEASE: i64 = 45 * 1_000_000;
 
-/// Until when a delivery that is claimed now belongs to this process, in microseconds.
-pub(crate) fn leased_until(now: Timestamp) -> i64 {
-    now.as_microsecond() + LEASE
+/// The lease of a claimed delivery.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lease {
+    /// When it ends and other processes may claim the delivery, by the database's time, in microseconds. Also the
+    /// fencing token.
+    pub(crate) until: i64,
+    /// When it was taken, by this process's clock. Only differences of this clock are used, so that it does not matter
+    /// whether it is right.
+    taken_at: i64,
+}
+
+impl Lease {
+    /// A lease that begins at `now` by the database's time. `taken_at` was read from this process's clock before.
+    pub(crate) fn new(now: Timestamp, taken_at: Timestamp) -> Lease {
+        Lease { until: now.as_microsecond() + LEASE, taken_at: taken_at.as_microsecond() }
+    }
+
+    /// How long this process has had the lease, in microseconds. All of it if its clock was set back meanwhile, since
+    /// then nobody knows.
+    pub(crate) fn age(self, clock: &Clock) -> i64 {
+        match clock.now().as_microsecond() - self.taken_at {
+            age @ 0.. => age,
+            _ => LEASE,
+        }
+    }
 }
 
 base::words!(
@@ -48,6 +70,8 @@ pub(crate) struct Destination {
     pub(crate) id: EndpointId,
     pub(crate) key: KeyId,
     pub(crate) url: String,
+    /// Rises with every change of the endpoint that concerns deliveries.
+    pub(crate) version: i64,
     /// The secrets that sign, newest first.
     pub(crate) secrets: Vec<SigningSecret>,
 }
@@ -66,15 +90,17 @@ pub(crate) struct EncryptedDestination {
     url: String,
     secret: Vec<u8>,
     previous: Option<(Vec<u8>, Timestamp)>,
+    version: i64,
 }
 
 impl EncryptedDestination {
     pub(crate) fn decrypt(&self, cipher: &SecretCipher, now: Timestamp) -> Result<Destination> {
-        let EncryptedDestination { user, id, key, url, secret, .. } = self;
+        let EncryptedDestination { user, id, key, url, secret, version, .. } = self;
         let newest = cipher.decrypt(*id, secret)?;
         let previous = self.previous_secrets(cipher, now)?.into_iter().map(|it| it.0);
         let secrets = std::iter::once(newest).chain(previous).collect();
-        Ok(Destination { user: *user, id: *id, key: *key, url: url.clone(), secrets })
+        let (user, id, key, url, version) = (*user, *id, *key, url.clone(), *version);
+        Ok(Destination { user, id, key, url, version, secrets })
     }
 
     /// The replaced secrets that still sign, newest first, each with the moment until which it does.
@@ -119,7 +145,7 @@ impl EncryptedDestination {
     }
 }
 
-/// Reads the columns user_id, id, key_id, url, secret, previous_secret, previous_until.
+/// Reads the columns user_id, id, key_id, url, secret, previous_secret, previous_until, version.
 pub(crate) fn read_destination(row: &db::Row<'_>) -> db::Result<EncryptedDestination> {
     let (previous, until): (Option<Vec<u8>>, Option<Timestamp>) = (row.get(5)?, row.get(6)?);
     Ok(EncryptedDestination {
@@ -129,5 +155,6 @@ pub(crate) fn read_destination(row: &db::Row<'_>) -> db::Result<EncryptedDestina
         url: row.get(3)?,
         secret: row.get(4)?,
         previous: previous.zip(until),
+        version: row.get(7)?,
     })
 }

@@ -21,7 +21,7 @@ pub(crate) fn disable(
     endpoint: &EndpointRef,
     reason: DisabledReason,
 ) -> Result<()> {
-    let at = webhooks.clock.now();
+    let at = tx.now()?;
     let EndpointRef { user, key, id } = *endpoint;
     if tx.execute(DISABLE, params![user, id, reason.as_str(), at])? == 0 {
         return Ok(());
@@ -41,14 +41,14 @@ pub(crate) fn fail_pending(
     now: Timestamp,
 ) -> Result<()> {
     tx.execute(FAIL_PENDING, params![user, id, now])?;
-    invalidate_queue(webhooks, tx, id);
-    Ok(())
+    invalidate_queue(webhooks, tx, id)
 }
 
-/// After the commit, deliveries that this process has queued for the endpoint are released and read again.
-pub(crate) fn invalidate_queue(webhooks: &Webhooks, tx: &mut Tx<'_>, id: EndpointId) {
+/// After the commit, deliveries that this process and others have queued for the endpoint are released and read again.
+pub(crate) fn invalidate_queue(webhooks: &Webhooks, tx: &mut Tx<'_>, id: EndpointId) -> Result<()> {
     let limiter = webhooks.limiter.clone();
     tx.on_commit(move || limiter.invalidate(id));
+    Ok(tx.notify_of(&id.to_string())?)
 }
 
 /// Disables the endpoints of a key that is being revoked.
@@ -70,7 +70,7 @@ pub fn disable_for_key(
 pub async fn disable_ended_once(webhooks: &Webhooks) -> Result<usize> {
     let mine = webhooks.clone();
     let write = move |tx: &mut Tx<'_>| {
-        let now = mine.clock.now();
+        let now = tx.now()?;
         let ended = tx.all(ENDED, params![now, BATCH], read_ref)?;
         for it in &ended {
             disable(&mine, tx, it, DisabledReason::KeyEnded)?;
@@ -86,7 +86,7 @@ pub async fn disable_ended_once(webhooks: &Webhooks) -> Result<usize> {
 pub async fn disable_failing_once(webhooks: &Webhooks) -> Result<usize> {
     let mine = webhooks.clone();
     let write = move |tx: &mut Tx<'_>| {
-        let since = failing_since_max(mine.clock.now());
+        let since = failing_since_max(tx.now()?);
         let failing = tx.all(FAILING, params![since, BATCH], read_ref)?;
         for it in &failing {
             disable(&mine, tx, it, DisabledReason::Failing)?;
@@ -122,7 +122,7 @@ fn read_ref(row: &db::Row<'_>) -> db::Result<EndpointRef> {
 }
 
 const DISABLE: &str = "update webhook_endpoints set status = 'disabled', disabled_reason = $3,
-    updated_at = $4 where user_id = $1 and id = $2 and status = 'active'";
+    updated_at = $4, version = version + 1 where user_id = $1 and id = $2 and status = 'active'";
 const FAIL_PENDING: &str = "update deliveries set status = 'failed', due_at = null, updated_at = $3
     where user_id = $1 and endpoint_id = $2 and due_at is not null";
 const ACTIVE_OF_KEY: &str = "select id from webhook_endpoints

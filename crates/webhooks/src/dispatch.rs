@@ -4,6 +4,7 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use base::EndpointId;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::{mpsc, watch};
@@ -11,12 +12,13 @@ use tokio::time::MissedTickBehavior;
 
 use crate::claim;
 use crate::context::Webhooks;
-use crate::delivery::{Delivery, LEASE};
+use crate::delivery::{Delivery, LEASE, Lease};
 use crate::error::{Error, Result};
 use crate::limiter::{DispatchedDelivery, IN_FLIGHT_MAX, IN_FLIGHT_PER_ENDPOINT_MAX};
 use crate::outcome::Outcome;
 use crate::send::send;
 use crate::settle::settle;
+use crate::version_check::VersionCheck;
 
 /// Outcomes written in one transaction.
 const SETTLE_BATCH: usize = 512;
@@ -34,8 +36,8 @@ pub const POLL_INTERVAL: Duration = Duration::from_secs(1);
 pub async fn deliver_once(webhooks: &Webhooks) -> Result<usize> {
     let batches = claim::claim(webhooks, |_| IN_FLIGHT_PER_ENDPOINT_MAX, IN_FLIGHT_MAX).await?;
     let requests = batches.into_iter().flat_map(|batch| {
-        let leased_until = batch.leased_until;
-        batch.deliveries.into_iter().map(move |it| send_leased(webhooks, it, leased_until))
+        let lease = batch.lease;
+        batch.deliveries.into_iter().map(move |it| send_leased(webhooks, it, lease))
     });
     let sent: FuturesUnordered<_> = requests.collect();
     let count = sent.len();
@@ -83,7 +85,7 @@ async fn catch_panic(work: impl Future<Output = Result<()>>) -> Result<()> {
 #[derive(Clone)]
 struct Results {
     settle: mpsc::Sender<Outcome>,
-    release: mpsc::UnboundedSender<(Delivery, i64)>,
+    release: mpsc::UnboundedSender<(Delivery, Lease)>,
 }
 
 async fn keep_claiming(
@@ -93,7 +95,13 @@ async fn keep_claiming(
     results: &Results,
     stop: &mut watch::Receiver<bool>,
 ) {
-    let mut notifications = webhooks.db.listen();
+    let limiter = webhooks.limiter.clone();
+    let mut notifications = webhooks.db.listen(move |changed| {
+        // Another process changed an endpoint; any other text only says that there is work.
+        if let Ok(endpoint) = EndpointId::parse(changed) {
+            limiter.invalidate(endpoint);
+        }
+    });
     let mut poll = tokio::time::interval(poll_interval);
     poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -124,17 +132,13 @@ async fn claim_all(webhooks: &Webhooks, results: &Results) {
         Vec::new()
     });
     for batch in claimed {
-        let leased_until = batch.leased_until;
+        let lease = batch.lease;
         for delivery in batch.deliveries {
             match limiter.reserve_claimed(batch.endpoint, generation) {
                 Some(slot) => {
-                    spawn_send(
-                        webhooks,
-                        DispatchedDelivery { delivery, slot, leased_until },
-                        results,
-                    );
+                    spawn_send(webhooks, DispatchedDelivery { delivery, slot, lease }, results);
                 }
-                None => drop(results.release.send((delivery, leased_until))),
+                None => drop(results.release.send((delivery, lease))),
             }
         }
         limiter.set_backlog(batch.endpoint, batch.has_more);
@@ -142,29 +146,39 @@ async fn claim_all(webhooks: &Webhooks, results: &Results) {
 }
 
 fn spawn_send(webhooks: &Webhooks, dispatched: DispatchedDelivery, results: &Results) {
-    let DispatchedDelivery { delivery, slot, leased_until } = dispatched;
+    let DispatchedDelivery { delivery, slot, lease } = dispatched;
     let (webhooks, results) = (webhooks.clone(), results.clone());
     tokio::spawn(async move {
         // Sending to these channels cannot fail: their receivers outlive every delivery.
         let Some(permit) = slot.wait_for_permit().await else {
-            let _ = results.release.send((delivery, leased_until));
+            let _ = results.release.send((delivery, lease));
             return;
         };
-        let lease_left = leased_until - webhooks.clock.now().as_microsecond();
-        if lease_left < LEASE_LEFT_MIN {
+        // Boxed, so that queued deliveries take little memory.
+        match Box::pin(webhooks.version_checks.check(&webhooks.db, &delivery.to)).await {
+            VersionCheck::Current => {}
+            VersionCheck::Changed => {
+                webhooks.limiter.invalidate_version(delivery.to.id, delivery.to.version);
+                let _ = results.release.send((delivery, lease));
+                return;
+            }
+            // It is sent after its lease.
+            VersionCheck::Unknown => return,
+        }
+        let waited = lease.age(&webhooks.clock);
+        if LEASE - waited < LEASE_LEFT_MIN {
             return;
         }
-        // Boxed, so that queued deliveries take little memory.
-        let outcome = Box::pin(send_leased(&webhooks, delivery, leased_until)).await;
+        let outcome = Box::pin(send_leased(&webhooks, delivery, lease)).await;
         let is_success = outcome.is_success;
         let _ = results.settle.send(outcome).await;
-        slot.finish(permit, LEASE - lease_left, is_success);
+        slot.finish(permit, waited, is_success);
     });
 }
 
 /// Writes released deliveries back, so that any process can claim them at once. They were queued when this process
 /// stopped, or their queue was invalidated.
-async fn release_all(webhooks: Webhooks, mut released: mpsc::UnboundedReceiver<(Delivery, i64)>) {
+async fn release_all(webhooks: Webhooks, mut released: mpsc::UnboundedReceiver<(Delivery, Lease)>) {
     let mut batch = Vec::new();
     while released.recv_many(&mut batch, RELEASE_BATCH).await > 0 {
         let release = claim::release(&webhooks, std::mem::take(&mut batch));
@@ -203,6 +217,6 @@ async fn settle_all(webhooks: Webhooks, mut outcomes: mpsc::Receiver<Outcome>) {
 }
 
 /// Sends a claimed delivery. Its outcome is settled under the lease of the claim.
-async fn send_leased(webhooks: &Webhooks, delivery: Delivery, leased_until: i64) -> Outcome {
-    Outcome { leased_until: Some(leased_until), ..send(webhooks, delivery).await }
+async fn send_leased(webhooks: &Webhooks, delivery: Delivery, lease: Lease) -> Outcome {
+    Outcome { leased_until: Some(lease.until), ..send(webhooks, delivery).await }
 }

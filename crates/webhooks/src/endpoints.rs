@@ -186,7 +186,7 @@ pub fn update(
     )?;
     match status {
         EndpointStatus::Disabled => fail_pending(webhooks, tx, user, id, now)?,
-        EndpointStatus::Active if change.url.is_some() => invalidate_queue(webhooks, tx, id),
+        EndpointStatus::Active if change.url.is_some() => invalidate_queue(webhooks, tx, id)?,
         EndpointStatus::Active => {}
     }
     get_in(tx, &EndpointOwner::person(user), id)
@@ -200,8 +200,7 @@ pub fn delete(
 ) -> Result<()> {
     get_in(tx, owner, id)?;
     tx.execute(DELETE, params![owner.user, id])?;
-    invalidate_queue(webhooks, tx, id);
-    Ok(())
+    invalidate_queue(webhooks, tx, id)
 }
 
 /// Replaces the secret of an endpoint, and returns the new one with the moment until which the old one signs beside it.
@@ -227,7 +226,7 @@ pub fn rotate_secret(
     let secret = SigningSecret::generate(&webhooks.entropy);
     let encrypted = cipher.encrypt(&webhooks.entropy, id, &secret)?;
     tx.execute(ROTATE_SECRET, params![user, id, &encrypted[..], &previous[..], until, now])?;
-    invalidate_queue(webhooks, tx, id);
+    invalidate_queue(webhooks, tx, id)?;
     Ok((secret.text(), until))
 }
 
@@ -352,17 +351,19 @@ const LIST_ACTIVE: &str = select!(
     order by id limit $4"
 );
 const GET: &str = select!("where user_id = $1 and id = $2");
-const DESTINATION: &str = "select user_id, id, key_id, url, secret, previous_secret, previous_until
-    from webhook_endpoints where user_id = $1 and id = $2";
+const DESTINATION: &str =
+    "select user_id, id, key_id, url, secret, previous_secret, previous_until,
+    version from webhook_endpoints where user_id = $1 and id = $2";
 const INSERT: &str = "insert into webhook_endpoints (user_id, id, key_id, url, description,
     filter_types, status, secret, created_at, updated_at)
     values ($1, $2, $3, $4, $5, $6, 'active', $7, $8, $8)";
 const UPDATE: &str = "update webhook_endpoints set url = $3, description = $4, filter_types = $5,
+    version = version + case when url <> $3 or status <> $6 then 1 else 0 end,
     status = $6, disabled_reason = $7, failing_since = $8, updated_at = $9
     where user_id = $1 and id = $2";
 const DELETE: &str = "delete from webhook_endpoints where user_id = $1 and id = $2";
 const ROTATE_SECRET: &str = "update webhook_endpoints set secret = $3, previous_secret = $4,
-    previous_until = $5, updated_at = $6 where user_id = $1 and id = $2";
+    previous_until = $5, updated_at = $6, version = version + 1 where user_id = $1 and id = $2";
 const ACTIVE_KEY: &str =
     "select scopes from api_keys where user_id = $1 and id = $2 and revoked_at is null
     and (expires_at is null or expires_at > $3)";

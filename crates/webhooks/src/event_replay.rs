@@ -32,7 +32,7 @@ pub fn replay_event(
             "the payload of this event has expired; payloads are kept for 30 days",
         ));
     }
-    let now = webhooks.clock.now();
+    let now = tx.now()?;
     let mut queued = Vec::with_capacity(targets.len());
     for endpoint in targets {
         let before = deliveries.iter().find(|it| it.endpoint == endpoint);

@@ -8,7 +8,7 @@ use db::{Tx, params};
 use wire::v1::{Event, Scopes};
 
 use crate::context::Webhooks;
-use crate::delivery::{Delivery, EncryptedDestination, Trigger, leased_until, read_destination};
+use crate::delivery::{Delivery, EncryptedDestination, Lease, Trigger, read_destination};
 use crate::error::Result;
 use crate::event_access::{accounts_in, may_see, parse_scopes};
 use crate::limiter::DispatchedDelivery;
@@ -19,6 +19,8 @@ pub(crate) struct Subscribers {
     all: Vec<Subscriber>,
     /// The limiter's generation before the endpoints were read.
     generation: u64,
+    /// The database's time when they were read.
+    read_at: Timestamp,
 }
 
 /// An endpoint and the events that it may receive.
@@ -47,15 +49,17 @@ impl Subscribers {
     ) -> Result<Subscribers> {
         let generation = webhooks.limiter.generation();
         let read = |row: &db::Row<'_>| {
-            let (limited, scopes): (Option<i64>, &str) = (row.get(8)?, row.get(9)?);
+            let (limited, scopes): (Option<i64>, &str) = (row.get(9)?, row.get(10)?);
             Ok(Subscriber {
                 to: read_destination(row)?,
-                filter_types: row.get(7)?,
+                filter_types: row.get(8)?,
                 is_limited: limited.is_some(),
                 scopes: parse_scopes(scopes),
             })
         };
-        Ok(Subscribers { all: tx.all(SUBSCRIBERS, params![user, now], read)?, generation })
+        tx.prefetch_now();
+        let all = tx.all(SUBSCRIBERS, params![user, now], read)?;
+        Ok(Subscribers { all, generation, read_at: tx.now()? })
     }
 
     /// Keeps the endpoints of one key. Events about each other reach them whatever accounts the key is limited to.
@@ -71,7 +75,7 @@ impl Subscribers {
 }
 
 /// Writes one delivery for each event and each endpoint that subscribes to it, as far as the endpoint's key may see the
-/// event. A key that is limited to some accounts receives only events about those accounts.
+/// event. `now` is the time of the events, read from this process's clock before the transaction's statements. A key that is limited to some accounts receives only events about those accounts.
 pub(crate) fn fan_out(
     webhooks: &Webhooks,
     tx: &mut Tx<'_>,
@@ -80,6 +84,8 @@ pub(crate) fn fan_out(
     events: &[AppendedEvent<'_>],
     now: Timestamp,
 ) -> Result<()> {
+    let due_at = subscribers.read_at;
+    let lease = Lease::new(due_at, now);
     let mut accounts_of_key: HashMap<KeyId, Vec<AccountId>> = HashMap::new();
     let (mut rows, mut dispatched) = (Vec::new(), Vec::new());
     for Subscriber { to, filter_types, is_limited, scopes } in subscribers.all {
@@ -109,15 +115,14 @@ pub(crate) fn fan_out(
                 let trigger = Trigger::Scheduled;
                 let delivery =
                     Delivery { to, event: it.id, event_type, attempts: 0, body, trigger };
-                let leased_until = leased_until(now);
-                dispatched.push(DispatchedDelivery { delivery, slot, leased_until });
+                dispatched.push(DispatchedDelivery { delivery, slot, lease });
             }
         }
     }
     if rows.is_empty() {
         return Ok(());
     }
-    insert(tx, user, &rows, now)?;
+    insert(tx, user, &rows, due_at, lease)?;
     dispatch_on_commit(webhooks, tx, rows.len() > dispatched.len(), dispatched)
 }
 
@@ -165,7 +170,7 @@ struct Row {
     is_claimed: bool,
 }
 
-fn insert(tx: &mut Tx<'_>, user: UserId, rows: &[Row], now: Timestamp) -> Result<()> {
+fn insert(tx: &mut Tx<'_>, user: UserId, rows: &[Row], now: Timestamp, lease: Lease) -> Result<()> {
     let columns = [
         "user_id",
         "endpoint_id",
@@ -177,7 +182,7 @@ fn insert(tx: &mut Tx<'_>, user: UserId, rows: &[Row], now: Timestamp) -> Result
         "created_at",
         "updated_at",
     ];
-    let (at_once, after_lease) = (now.as_microsecond(), leased_until(now));
+    let (at_once, after_lease) = (now.as_microsecond(), lease.until);
     let values = rows.iter().map(|it| {
         [
             user.into(),
@@ -197,7 +202,7 @@ fn insert(tx: &mut Tx<'_>, user: UserId, rows: &[Row], now: Timestamp) -> Result
 
 /// Locks the endpoints, so that none is deleted before its deliveries are committed.
 const SUBSCRIBERS: &str = "select e.user_id, e.id, e.key_id, e.url, e.secret, e.previous_secret,
-    e.previous_until, e.filter_types, k.limited_at, k.scopes
+    e.previous_until, e.version, e.filter_types, k.limited_at, k.scopes
     from webhook_endpoints e join api_keys k on k.user_id = e.user_id and k.id = e.key_id
     where e.user_id = $1 and e.status = 'active' and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > $2) order by e.id limit 1000 for key share of e";

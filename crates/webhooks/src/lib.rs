@@ -14,7 +14,7 @@
 //! fan_out, claim, send, attempts, retention
 //! event_access
 //! context                           database, clock, HTTP client, limiter
-//! limiter, outcome
+//! limiter, outcome, version_check
 //! delivery
 //! secrets
 //! endpoint, payload, signatures, error
@@ -45,6 +45,7 @@ mod send;
 mod settle;
 pub mod signatures;
 pub mod test_event;
+mod version_check;
 
 pub use context::{OnDisabled, Setup, Webhooks};
 pub use endpoint::{
@@ -70,6 +71,7 @@ pub fn statements() -> Vec<&'static str> {
         retention::STATEMENTS,
         settle::STATEMENTS,
         test_event::STATEMENTS,
+        version_check::STATEMENTS,
     ]
     .concat()
 }

@@ -98,14 +98,13 @@ pub async fn resend(
 /// Starts to resend the deliveries that failed at an endpoint since a moment, oldest first. The caller holds the lock
 /// on the person's row, so that an endpoint has one replay at a time.
 pub fn start(
-    webhooks: &Webhooks,
     tx: &mut Tx<'_>,
     owner: &EndpointOwner,
     endpoint: EndpointId,
     since: Timestamp,
 ) -> Result<Replay> {
     require_active(endpoints::get_in(tx, owner, endpoint)?.status)?;
-    let (user, now) = (owner.user, webhooks.clock.now());
+    let (user, now) = (owner.user, tx.now()?);
     if since > now {
         return Err(Error::invalid("since", "since must be in the past"));
     }
@@ -221,17 +220,22 @@ async fn send_batch(webhooks: &Webhooks, claimed: ClaimedReplay) -> Result<usize
     let Some(last) = found.last().map(|it| it.0) else {
         return end(webhooks, claimed, ReplayStatus::Done).await;
     };
-    let stored = endpoints::get_destination(webhooks, user, id).await?;
-    let to = Arc::new(stored.decrypt(&webhooks.cipher, webhooks.clock.now())?);
     let count = found.len();
-    let sent = FuturesUnordered::new();
+    let mut bodies = Vec::with_capacity(count);
     for (event, event_type, attempts) in found {
         // The payload may have expired since the replay was started.
         if let Some(body) = payload::find_body(&webhooks.db, user, event).await? {
-            let (to, trigger) = (to.clone(), Trigger::Manual);
-            let delivery = Delivery { to, event, event_type, attempts, body, trigger };
-            sent.push(send(webhooks, delivery));
+            bodies.push((event, event_type, attempts, body));
         }
+    }
+    // Read last: a change of the endpoint that was answered before now applies to the whole batch.
+    let stored = endpoints::get_destination(webhooks, user, id).await?;
+    let to = Arc::new(stored.decrypt(&webhooks.cipher, webhooks.clock.now())?);
+    let sent = FuturesUnordered::new();
+    for (event, event_type, attempts, body) in bodies {
+        let (to, trigger) = (to.clone(), Trigger::Manual);
+        let delivery = Delivery { to, event, event_type, attempts, body, trigger };
+        sent.push(send(webhooks, delivery));
     }
     let outcomes: Vec<Outcome> = sent.collect().await;
     settle_batch(webhooks, claimed, outcomes, count as i64, last).await?;
@@ -239,9 +243,9 @@ async fn send_batch(webhooks: &Webhooks, claimed: ClaimedReplay) -> Result<usize
 }
 
 async fn claim(webhooks: &Webhooks) -> Result<Option<ClaimedReplay>> {
-    let now = webhooks.clock.now();
-    let leased_until = now.as_microsecond() + LEASE_MICROSECONDS;
     let write = move |tx: &mut Tx<'_>| {
+        let now = tx.now()?;
+        let leased_until = now.as_microsecond() + LEASE_MICROSECONDS;
         let read = |row: &db::Row<'_>| {
             let (user, after) = (row.get(7)?, row.get(8)?);
             Ok(ClaimedReplay { user, replay: read(row)?, after, leased_until })
@@ -267,7 +271,7 @@ async fn settle_batch(
             settle_manual(&mine, tx, outcome)?;
         }
         let delivered = outcomes.iter().filter(|it| it.is_success).count() as i64;
-        let (user, endpoint, now) = (claimed.user, claimed.replay.endpoint, mine.clock.now());
+        let (user, endpoint, now) = (claimed.user, claimed.replay.endpoint, tx.now()?);
         let values = params![user, endpoint, claimed.leased_until, count, delivered, last, now];
         tx.execute(ADVANCE, values)?;
         Ok::<_, Error>(())
@@ -276,8 +280,8 @@ async fn settle_batch(
 }
 
 async fn end(webhooks: &Webhooks, claimed: ClaimedReplay, status: ReplayStatus) -> Result<usize> {
-    let now = webhooks.clock.now();
     let write = move |tx: &mut Tx<'_>| {
+        let now = tx.now()?;
         let (user, endpoint) = (claimed.user, claimed.replay.endpoint);
         let values = params![user, endpoint, claimed.leased_until, status.as_str(), now];
         Ok::<_, Error>(tx.execute(END, values)?)

@@ -31,10 +31,10 @@ pub async fn delete_expired_once(webhooks: &Webhooks) -> Result<usize> {
 
 /// Makes deliveries due whose due time is further ahead than any is ever set to: the clock was set back since.
 async fn repair_due_times(webhooks: &Webhooks) -> Result<usize> {
-    let now = webhooks.clock.now().as_microsecond();
-    let lease_end = now + LEASE + CLOCK_SKEW_MICROSECONDS;
-    let farthest = now + DAY_MICROSECONDS;
     let write = move |tx: &mut Tx<'_>| {
+        let now = tx.now()?.as_microsecond();
+        let lease_end = now + LEASE + CLOCK_SKEW_MICROSECONDS;
+        let farthest = now + DAY_MICROSECONDS;
         let repaired = tx.execute(REPAIR_DUE_TIMES, params![now, lease_end, farthest])?;
         if repaired > 0 {
             tx.notify()?;

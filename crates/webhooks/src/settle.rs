@@ -26,7 +26,7 @@ pub(crate) async fn settle(webhooks: &Webhooks, outcomes: Vec<Outcome>) -> Resul
 }
 
 fn settle_in(webhooks: &Webhooks, tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<()> {
-    let now = webhooks.clock.now();
+    let now = tx.now()?;
     update_endpoints(tx, outcomes, now)?;
     let next_attempts: Vec<Option<i64>> =
         outcomes.iter().map(|it| it.next_attempt_at(&webhooks.entropy, now)).collect();
@@ -114,7 +114,7 @@ pub(crate) fn settle_manual(
     tx: &mut Tx<'_>,
     outcome: &Outcome,
 ) -> Result<AttemptId> {
-    let now = webhooks.clock.now();
+    let now = tx.now()?;
     let (user, endpoint, event) = (outcome.to.user, outcome.to.id, outcome.event);
     // First, as in every transaction that settles. It locks the endpoint even where it changes nothing.
     let succeeded = outcome.is_success.then_some(now.as_microsecond());

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use base::Timestamp;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, NoTls, Statement};
@@ -28,6 +29,9 @@ const SETTINGS: &str = "set plan_cache_mode = 'force_generic_plan'; set jit = of
     set lock_timeout = '10s';
     set idle_in_transaction_session_timeout = '60s';
     set default_transaction_isolation = 'read committed'";
+
+/// The present time, in microseconds. It goes on during a transaction.
+const NOW: &str = "select cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)";
 
 pub(crate) struct Connection {
     client: Client,
@@ -166,6 +170,22 @@ impl Connection {
             visit(&Row(RowSource::Postgres(row)))?;
         }
         Ok(())
+    }
+
+    /// Prepares the question for the time, so that it can be sent without waiting.
+    pub(super) async fn prepare_now(&self) -> Result<()> {
+        self.with_timeout(self.prepare_typed(NOW, &[])).await.map(drop)
+    }
+
+    /// The present time of the server.
+    pub(super) async fn now(&self) -> Result<Timestamp> {
+        let mut now = None;
+        self.each(NOW, &[], &mut |row| {
+            now = Some(row.get::<Timestamp>(0)?);
+            Ok(())
+        })
+        .await?;
+        now.ok_or_else(|| Error::internal("PostgreSQL did not tell the time"))
     }
 
     pub(super) async fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<u64> {

@@ -2,6 +2,7 @@
 //! process that misses one finds the work by polling.
 
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -12,15 +13,24 @@ use super::address::Address;
 use crate::error::{Error, Result};
 
 /// Channel names are local to one database of a server.
-pub(super) const NOTIFY: &str = "notify evenkeel_work";
+pub(super) const NOTIFY: &str =
+    "select pg_notify('evenkeel_work', what) from unnest(cast($1 as text[])) what";
 const LISTEN: &str = "listen evenkeel_work";
 const RECONNECT_AFTER: Duration = Duration::from_secs(1);
 
-/// Increments the value for each notification, and reconnects as needed, until every receiver is dropped.
-pub(super) async fn listen(address: Address, notifications: watch::Sender<u64>) {
+/// Called with the text of each notification.
+pub(crate) type OnNotification = dyn Fn(&str) + Send + Sync;
+
+/// Increments the value for each notification after calling `on_notification` with its text, and reconnects as needed,
+/// until every receiver is dropped.
+pub(super) async fn listen(
+    address: Address,
+    notifications: watch::Sender<u64>,
+    on_notification: Arc<OnNotification>,
+) {
     loop {
         tokio::select! {
-            ended = connect_and_listen(&address, &notifications) => {
+            ended = connect_and_listen(&address, &notifications, &*on_notification) => {
                 if let Err(error) = ended {
                     tracing::debug!(%error, "listening for PostgreSQL notifications failed; reconnecting");
                 }
@@ -34,13 +44,17 @@ pub(super) async fn listen(address: Address, notifications: watch::Sender<u64>) 
     }
 }
 
-async fn connect_and_listen(address: &Address, notifications: &watch::Sender<u64>) -> Result<()> {
+async fn connect_and_listen(
+    address: &Address,
+    notifications: &watch::Sender<u64>,
+    on_notification: &OnNotification,
+) -> Result<()> {
     if let Some(tls) = address.tls.connector()? {
         let (client, connection) = address.config.connect(tls).await?;
-        listen_on(client, connection, notifications).await
+        listen_on(client, connection, notifications, on_notification).await
     } else {
         let (client, connection) = address.config.connect(NoTls).await?;
-        listen_on(client, connection, notifications).await
+        listen_on(client, connection, notifications, on_notification).await
     }
 }
 
@@ -48,6 +62,7 @@ async fn listen_on<S, T>(
     client: Client,
     mut connection: Connection<S, T>,
     notifications: &watch::Sender<u64>,
+    on_notification: &OnNotification,
 ) -> Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -62,7 +77,8 @@ where
     };
     let receiving = async {
         while let Some(message) = poll_fn(|cx| connection.poll_message(cx)).await {
-            if let AsyncMessage::Notification(_) = message? {
+            if let AsyncMessage::Notification(it) = message? {
+                on_notification(it.payload());
                 increment();
             }
         }

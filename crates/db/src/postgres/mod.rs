@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use base::Timestamp;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 
@@ -22,6 +23,7 @@ use crate::read_limits::{self, ReadLimits};
 use crate::value::{Param, Row};
 pub(crate) use address::Address;
 use connection::Connection;
+pub(crate) use listen::OnNotification;
 pub(crate) use pipeline::Pipeline;
 pub(crate) use unlimited::SchemaLock;
 
@@ -102,6 +104,10 @@ impl Postgres {
         outcome.map_err(|it| if it.is_canceled_statement() { Error::TimedOut } else { it })
     }
 
+    pub(crate) async fn now(&self) -> Result<Timestamp> {
+        self.pool.shared_connection().await?.now().await
+    }
+
     pub(crate) async fn check(&self, sql: &str) -> Result<()> {
         self.pool.shared_connection().await?.check(sql).await
     }
@@ -133,8 +139,12 @@ impl Postgres {
     }
 
     /// Increments the value whenever a notification arrives, until every receiver is dropped.
-    pub(crate) fn listen(&self, notifications: watch::Sender<u64>) {
-        tokio::spawn(listen::listen(self.pool.address.clone(), notifications));
+    pub(crate) fn listen(
+        &self,
+        notifications: watch::Sender<u64>,
+        on_notification: Arc<OnNotification>,
+    ) {
+        tokio::spawn(listen::listen(self.pool.address.clone(), notifications, on_notification));
     }
 
     /// A new connection outside the pool, for one long read.

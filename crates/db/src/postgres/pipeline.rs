@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::{join3, try_join_all};
+use base::Timestamp;
+use futures_util::future::{join4, try_join_all};
 use tokio::runtime::Handle;
 use tokio_postgres::types::{ToSql, Type};
 
@@ -25,6 +26,14 @@ pub(crate) struct Pipeline {
     runtime: Handle,
     has_begun: bool,
     queued: Vec<QueuedStatement>,
+    time: PrefetchedTime,
+}
+
+/// The server's time, which can be read together with another statement.
+enum PrefetchedTime {
+    None,
+    Requested,
+    Known(Timestamp),
 }
 
 /// A statement of which only a failure matters.
@@ -45,7 +54,13 @@ impl QueuedStatement {
 
 impl Pipeline {
     pub(super) fn new(connection: Arc<Connection>, runtime: Handle) -> Pipeline {
-        Pipeline { connection, runtime, has_begun: false, queued: Vec::new() }
+        Pipeline {
+            connection,
+            runtime,
+            has_begun: false,
+            queued: Vec::new(),
+            time: PrefetchedTime::None,
+        }
     }
 
     pub(crate) fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64> {
@@ -70,6 +85,22 @@ impl Pipeline {
     ) -> Result<()> {
         let connection = self.connection.clone();
         self.flush_with(connection.each(sql, params, visit))
+    }
+
+    /// Requests the server's time with the next statement.
+    pub(crate) fn prefetch_now(&mut self) {
+        self.time = PrefetchedTime::Requested;
+    }
+
+    /// The server's time: the prefetched one, or the present.
+    pub(crate) fn now(&mut self) -> Result<Timestamp> {
+        match std::mem::replace(&mut self.time, PrefetchedTime::None) {
+            PrefetchedTime::Known(time) => Ok(time),
+            PrefetchedTime::None | PrefetchedTime::Requested => {
+                let connection = self.connection.clone();
+                self.flush_with(connection.now())
+            }
+        }
     }
 
     pub(crate) fn execute_batch(&mut self, sql: &str) -> Result<()> {
@@ -112,8 +143,11 @@ impl Pipeline {
         self.queue_statement(format!("set local statement_timeout = {millis}"), Vec::new());
     }
 
-    pub(crate) fn queue_notification(&mut self) {
-        self.queue_statement(NOTIFY.to_owned(), Vec::new());
+    pub(crate) fn queue_notification(&mut self, what: &str) -> Result<()> {
+        let params = arrays::from_rows(&[[Param::Text(Some(what))]]);
+        let params = params.ok_or_else(|| Error::internal("a notification has no text"))?;
+        self.queue_statement(NOTIFY.to_owned(), params);
+        Ok(())
     }
 
     /// Sends the statement together with the next one that waits for an answer, or with the commit. If it fails, that
@@ -127,15 +161,21 @@ impl Pipeline {
     fn flush_with<T>(&mut self, statement: impl Future<Output = Result<T>>) -> Result<T> {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         let queued = std::mem::take(&mut self.queued);
-        self.runtime.block_on(self.send(is_first, &queued, statement))
+        let asks_time = matches!(self.time, PrefetchedTime::Requested);
+        let sending = self.send((is_first, asks_time), &queued, statement);
+        let (time, answer) = self.runtime.block_on(sending)?;
+        if let Some(time) = time {
+            self.time = PrefetchedTime::Known(time);
+        }
+        Ok(answer)
     }
 
     async fn send<T>(
         &self,
-        is_first: bool,
+        (is_first, asks_time): (bool, bool),
         queued: &[QueuedStatement],
         statement: impl Future<Output = Result<T>>,
-    ) -> Result<T> {
+    ) -> Result<(Option<Timestamp>, T)> {
         let connection = &*self.connection;
         // Prepared before anything is sent: a queued statement that had to wait for its preparation would be overtaken
         // by `statement`.
@@ -144,6 +184,9 @@ impl Pipeline {
             let types = it.types();
             let preparing = connection.prepare_typed(&it.sql, &types);
             prepared.push(connection.with_timeout(preparing).await?);
+        }
+        if asks_time {
+            connection.prepare_now().await?;
         }
         let begin = async {
             match is_first {
@@ -154,13 +197,21 @@ impl Pipeline {
         let each = queued.iter().zip(&prepared).map(|(it, prepared)| async move {
             connection.with_timeout(connection.client().execute(prepared, &it.values())).await
         });
+        let time = async {
+            match asks_time {
+                true => connection.now().await.map(Some),
+                false => Ok(None),
+            }
+        };
         // Each future sends its statement when it is first polled, so they are sent in this order. No queued statement
         // can stay unsent while a commit is sent: each was prepared for the very types of its values, so only the
         // server can refuse it.
-        let (begun, executed, answer) = join3(begin, try_join_all(each), statement).await;
+        let (begun, executed, time, answer) =
+            join4(begin, try_join_all(each), time, statement).await;
         begun?;
         executed?;
-        answer
+        let time = time?;
+        Ok((time, answer?))
     }
 
     /// Commits. If a queued statement failed, this returns its error; PostgreSQL itself would only answer that it

@@ -37,7 +37,7 @@ pub async fn update(app: &App, caller: &Caller, profile: Profile) -> Result<()> 
         .write(move |tx| {
             tx.execute(UPDATE, params![caller.user, &name, currency.code(), now, timezone])?;
             if before.base_currency != currency || before.timezone != timezone {
-                dirty_queue::mark_all_dirty(tx, caller.user, now)?;
+                dirty_queue::mark_all_dirty(tx, caller.user)?;
             }
             let note = Note::new(&caller, "profile.update", "Changed the profile");
             audit::note(tx, caller.user, now, note)

@@ -1,6 +1,6 @@
 //! Applies approved corrections and rules, and undoes them. The state from before is kept for the undo.
 
-use base::{RuleId, Timestamp, TransactionId, UserId};
+use base::{RuleId, TransactionId, UserId};
 use calc::enrich::{UNKNOWN, clean};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ pub(super) fn apply(
         }
     }
     reclassify_transactions(tx, app, user, transactions)?;
-    dirty_queue::mark_all_dirty(tx, user, now)?;
+    dirty_queue::mark_all_dirty(tx, user)?;
     let count = transactions.len();
     let many = if count == 1 { "transaction" } else { "transactions" };
     let rules: Vec<&str> = inverse.rules.iter().map(|it| it.id.as_str()).collect();
@@ -92,7 +92,7 @@ pub(super) fn create_rule(
 ) -> Result<Applied> {
     let mut inverse = Inverse::default();
     let id = save_rule(app, tx, user, rule, &mut inverse)?;
-    dirty_queue::mark_all_dirty(tx, user, app.clock.now())?;
+    dirty_queue::mark_all_dirty(tx, user)?;
     Ok(Applied {
         result: json!({ "rule_id": id.to_string() }),
         details: format!("Created a rule: {}", rule.sets.text()),
@@ -130,9 +130,8 @@ pub(super) fn undo(app: &App, tx: &mut Tx<'_>, user: UserId, inverse: &str) -> R
         let id = RuleId::parse(&rule.id).map_err(|_| broken())?;
         rules::restore_replaced(tx, user, id, &rule.replaced)?;
     }
-    let now: Timestamp = app.clock.now();
     reclassify_transactions(tx, app, user, &changed)?;
-    dirty_queue::mark_all_dirty(tx, user, now)
+    dirty_queue::mark_all_dirty(tx, user)
 }
 
 fn to_json(inverse: &Inverse) -> Result<String> {

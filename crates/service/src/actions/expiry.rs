@@ -25,7 +25,8 @@ pub async fn expire_once(app: &App) -> Result<usize> {
 /// Returns whether the proposal was still pending.
 fn expire(app: &App, tx: &mut Tx<'_>, user: UserId, id: ActionId) -> Result<bool> {
     let action = read::get_in(app, tx, user, id)?;
-    if tx.execute(EXPIRE, params![user, id, app.clock.now()])? == 0 {
+    let now = tx.now()?;
+    if tx.execute(EXPIRE, params![user, id, now])? == 0 {
         return Ok(false);
     }
     let details = format!("Expired without a decision: {}", action.details().title());

@@ -142,7 +142,8 @@ pub async fn count_pending(app: &App, caller: &Caller) -> Result<i64> {
 
 /// Lists approved or pending actions whose time has come, for the background steps.
 pub(super) async fn list_due(app: &App, status: Status) -> Result<Vec<(UserId, ActionId)>> {
-    let values = params![status.as_str(), app.clock.now(), DUE_MAX];
+    let now = app.db.now().await?;
+    let values = params![status.as_str(), now, DUE_MAX];
     Ok(app.db.all(DUE, values, |row| Ok((row.get(0)?, row.get(1)?))).await?)
 }
 

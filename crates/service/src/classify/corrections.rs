@@ -36,7 +36,7 @@ pub async fn correct(
         let note = if count == 1 { note.about(transactions[0]) } else { note };
         audit::note(tx, caller.user, now, note)?;
         reclassify_transactions(tx, &mine, caller.user, &transactions)?;
-        dirty_queue::mark_all_dirty(tx, caller.user, now)
+        dirty_queue::mark_all_dirty(tx, caller.user)
     };
     app.db.write(save).await
 }
@@ -85,7 +85,7 @@ async fn correct_with_rule(
             NewRule { like: Some(description), sets: values, from_now_on, ..NewRule::default() };
         rules::save(tx, caller.user, (&caller).into(), now, (id, &rule))?;
         reclassify_transactions(tx, &mine, caller.user, &[transaction])?;
-        dirty_queue::mark_all_dirty(tx, caller.user, now)?;
+        dirty_queue::mark_all_dirty(tx, caller.user)?;
         Ok(id)
     };
     app.db.write(save).await
@@ -100,7 +100,7 @@ pub async fn undo(app: &App, caller: &Caller, transaction: TransactionId) -> Res
         let note = Note::new(&caller, "transaction.undo", "Undid a correction");
         audit::note(tx, caller.user, now, note.about(transaction))?;
         reclassify_transactions(tx, &mine, caller.user, &[transaction])?;
-        dirty_queue::mark_all_dirty(tx, caller.user, now)
+        dirty_queue::mark_all_dirty(tx, caller.user)
     };
     app.db.write(undo).await
 }

@@ -68,7 +68,7 @@ impl Recompute {
     ) -> Result<Recompute> {
         let person = tx.first(PERSON, params![user], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let (currency, timezone): (Currency, TimeZone) = person.ok_or(Error::NotFound("user"))?;
-        let now = app.clock.now();
+        let now = tx.now()?;
         Ok(Recompute {
             app: app.clone(),
             user,

@@ -104,7 +104,7 @@ pub async fn create(app: &App, caller: &Caller, new: NewRule) -> Result<RuleId> 
     let id: RuleId = app.ids.make();
     let create = move |tx: &mut Tx<'_>| {
         save(tx, caller.user, (&caller).into(), now, (id, &new))?;
-        dirty_queue::mark_all_dirty(tx, caller.user, now)
+        dirty_queue::mark_all_dirty(tx, caller.user)
     };
     app.db.write(create).await?;
     Ok(id)
@@ -303,7 +303,7 @@ pub async fn update(app: &App, caller: &Caller, rule: RuleId, edit: RuleEdit) ->
         let matched = match_text(key.as_deref(), words.as_deref());
         let details = format!("Changed a rule: {matched} is {}", effect_text(sets, *hides));
         audit::note(tx, user, now, Note::new(&caller, "rule.update", details).about(rule))?;
-        dirty_queue::mark_all_dirty(tx, user, now)
+        dirty_queue::mark_all_dirty(tx, user)
     };
     app.db.write(update).await
 }
@@ -319,7 +319,7 @@ pub async fn apply_to_past(app: &App, caller: &Caller, rule: RuleId) -> Result<(
         }
         let note = Note::new(&caller, "rule.apply", "Applied a rule to the past").about(rule);
         audit::note(tx, user, now, note)?;
-        dirty_queue::mark_all_dirty(tx, user, now)
+        dirty_queue::mark_all_dirty(tx, user)
     };
     app.db.write(apply).await
 }
@@ -335,7 +335,7 @@ pub async fn delete(app: &App, caller: &Caller, rule: RuleId) -> Result<()> {
         }
         let note = Note::new(&caller, "rule.delete", "Deleted a rule").about(rule);
         audit::note(tx, user, now, note)?;
-        dirty_queue::mark_all_dirty(tx, user, now)
+        dirty_queue::mark_all_dirty(tx, user)
     };
     app.db.write(delete).await
 }

@@ -80,7 +80,7 @@ async fn decide(
         tx.execute(DECIDE, params![user, outflow, inflow, decision.as_str(), now])?;
         audit::note(tx, user, now, note)?;
         reclassify_transactions(tx, &mine, user, &[outflow, inflow])?;
-        dirty_queue::mark_all_dirty(tx, user, now)
+        dirty_queue::mark_all_dirty(tx, user)
     };
     app.db.write(save).await
 }

@@ -245,7 +245,7 @@ async fn change(
         let account = found.ok_or(Error::NotFound("account"))?;
         let (action, details) = make(tx, &Change { user, now, account })?;
         audit::note(tx, user, now, Note::new(&caller, action, details).about(id))?;
-        dirty_queue::mark_all_dirty(tx, user, now)
+        dirty_queue::mark_all_dirty(tx, user)
     };
     app.db.write(work).await
 }

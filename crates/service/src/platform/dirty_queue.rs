@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use base::{AccountId, Timestamp, UserId};
+use base::{AccountId, UserId};
 use db::{Tx, params};
 
 use crate::{App, Result};
@@ -25,12 +25,12 @@ pub(crate) struct DirtyTransaction {
 pub(crate) fn mark_dirty(
     tx: &mut Tx<'_>,
     user: UserId,
-    now: Timestamp,
     changed: &BTreeSet<DirtyTransaction>,
 ) -> Result<()> {
     if changed.len() > DIRTY_ROWS_MAX {
-        return mark_all_dirty(tx, user, now);
+        return mark_all_dirty(tx, user);
     }
+    tx.prefetch_now();
     for it in changed {
         let DirtyTransaction { account, merchant_key, posted_on_days, amount_minor } = it;
         tx.execute(
@@ -38,20 +38,25 @@ pub(crate) fn mark_dirty(
             params![user, *account, merchant_key, *posted_on_days, *amount_minor],
         )?;
     }
-    tx.execute(ENQUEUE, params![user, None::<Timestamp>, now])?;
-    Ok(())
+    enqueue(tx, user, false)
 }
 
 /// Queues a full recompute of a person's derived data.
-pub(crate) fn mark_all_dirty(tx: &mut Tx<'_>, user: UserId, now: Timestamp) -> Result<()> {
-    tx.execute(ENQUEUE, params![user, Some(now), now])?;
+pub(crate) fn mark_all_dirty(tx: &mut Tx<'_>, user: UserId) -> Result<()> {
+    enqueue(tx, user, true)
+}
+
+/// Queues the person by the database's time, and wakes the pipeline of this process after the commit.
+fn enqueue(tx: &mut Tx<'_>, user: UserId, everything: bool) -> Result<()> {
+    let now = tx.now()?;
+    tx.execute(ENQUEUE, params![user, everything.then_some(now), now])?;
+    tx.wake_worker();
     Ok(())
 }
 
 /// Queues a full recompute, for an operator who repaired data by hand.
 pub async fn request_recompute(app: &App, user: UserId) -> Result<()> {
-    let now = app.clock.now();
-    app.db.write(move |tx| mark_all_dirty(tx, user, now)).await
+    app.db.write(move |tx| mark_all_dirty(tx, user)).await
 }
 
 const ADD_CHANGE: &str =

@@ -2,13 +2,19 @@
 //! change happened, a missing one that it did not.
 
 use base::{CLOCK_SKEW_MICROSECONDS, Timestamp};
-use db::params;
+use db::{Tx, params};
 use wire::v1::Code;
 
+use crate::platform::processes::{self, holder_is_dead};
 use crate::{App, Caller, Error, Result};
 
-/// How long a claimed key is locked. After that, the process that claimed it must have crashed.
+/// How long a claimed key is locked, by the database's time, if the process that claimed it lives on. If it dies, the
+/// claim ends with it.
 const LEASE_SECONDS: i64 = 60;
+/// How long a client waits for a request that is running: most take less.
+const RETRY_SECONDS: i64 = 1;
+/// A process that has not renewed its row for so long has probably died.
+const OVERDUE_MICROSECONDS: i64 = 2 * processes::RENEW_SECONDS as i64 * 1_000_000;
 const LIFE_SECONDS: i64 = 24 * 3600;
 
 /// A request that must take effect once, however often it is sent.
@@ -61,10 +67,10 @@ pub async fn run(
     app: &App,
     caller: &Caller,
     request: Request,
-    work: impl FnOnce(&mut db::Tx<'_>) -> Result<StoredResponse> + Send + 'static,
+    work: impl FnOnce(&mut Tx<'_>) -> Result<StoredResponse> + Send + 'static,
     refuse: impl Fn(&Error) -> Option<StoredResponse>,
 ) -> Result<IdempotentOutcome> {
-    let work = move |tx: &mut db::Tx<'_>, ()| Ok(ChangeResponse { first: work(tx)?, replay: None });
+    let work = move |tx: &mut Tx<'_>, ()| Ok(ChangeResponse { first: work(tx)?, replay: None });
     run_prepared(app, caller, request, std::future::ready(Ok(())), work, refuse).await
 }
 
@@ -75,7 +81,7 @@ pub async fn run_prepared<T: Send + 'static>(
     caller: &Caller,
     request: Request,
     prepare: impl Future<Output = Result<T>>,
-    work: impl FnOnce(&mut db::Tx<'_>, T) -> Result<ChangeResponse> + Send + 'static,
+    work: impl FnOnce(&mut Tx<'_>, T) -> Result<ChangeResponse> + Send + 'static,
     refuse: impl Fn(&Error) -> Option<StoredResponse>,
 ) -> Result<IdempotentOutcome> {
     let owner = match claim(app, caller, &request).await? {
@@ -83,7 +89,7 @@ pub async fn run_prepared<T: Send + 'static>(
         Claim::Answered(response) => return Ok(IdempotentOutcome { response, replayed: true }),
     };
     let storing = owner.clone();
-    let write = move |tx: &mut db::Tx<'_>, prepared: T| {
+    let write = move |tx: &mut Tx<'_>, prepared: T| {
         let ChangeResponse { first, replay } = work(tx, prepared)?;
         storing.store(tx, replay.as_ref().unwrap_or(&first))?;
         Ok::<_, Error>(first)
@@ -114,52 +120,80 @@ enum Claim {
 
 /// Claims the key for this request, or finds its stored response.
 async fn claim(app: &App, caller: &Caller, request: &Request) -> Result<Claim> {
-    let now = app.clock.now();
-    let owner = ClaimedKey::new(caller, request, seconds_before(now, -LEASE_SECONDS));
-    let fingerprint = request.fingerprint;
+    let (mine, caller, request) = (app.clone(), caller.clone(), request.clone());
     app.db
         .write(move |tx| {
-            let oldest = seconds_before(now, LIFE_SECONDS);
-            tx.execute(FORGET, &owner.with(oldest))?;
+            let now = tx.now()?;
+            let owner = ClaimedKey::new(&caller, &request, seconds_before(now, -LEASE_SECONDS));
+            tx.execute(FORGET, &owner.with(seconds_before(now, LIFE_SECONDS)))?;
             let [user, credential, scope, key] = owner.params();
-            let (fingerprint_now, lease) = (fingerprint[..].into(), owner.leased_until.into());
+            let (fingerprint, lease) = (request.fingerprint[..].into(), owner.leased_until.into());
             let lease_end = owner.leased_until + CLOCK_SKEW_MICROSECONDS;
-            let claim = [user, credential, scope, key, fingerprint_now, lease, now.into()];
-            let claim: Vec<_> = claim.into_iter().chain([lease_end.into()]).collect();
-            let claimed = tx.execute(CLAIM, &claim)?;
-            if claimed == 1 {
-                return Ok(Claim::Acquired(owner));
-            }
-            let found = tx.first(FIND, &owner.params(), |row| {
-                let stored: Vec<u8> = row.get(0)?;
-                Ok((stored, row.get::<Option<i64>>(1)?, row.get::<Option<String>>(2)?))
-            })?;
-            match found {
-                Some((stored, ..)) if stored != fingerprint => Err(Error::Conflict {
-                    code: Code::IdempotencyKeyReused,
-                    message: "this Idempotency-Key was used for a different request".to_owned(),
-                }),
-                Some((_, Some(status), Some(body))) => {
-                    Ok(Claim::Answered(StoredResponse { status: status as u16, body }))
-                }
-                _ => Err(in_progress()),
+            let values = [user, credential, scope, key, fingerprint, lease, now.into()];
+            let last = [lease_end.into(), mine.process.holder()];
+            let values: Vec<_> = values.into_iter().chain(last).collect();
+            match tx.execute(CLAIM, &values)? {
+                1 => Ok(Claim::Acquired(owner)),
+                _ => find_response(tx, &owner, request.fingerprint, now).map(Claim::Answered),
             }
         })
         .await
 }
 
-fn in_progress() -> Error {
-    Error::Conflict {
-        code: Code::IdempotencyInProgress,
-        message: "a request with this Idempotency-Key is still running".to_owned(),
+/// The stored response of a key that cannot be claimed.
+fn find_response(
+    tx: &mut Tx<'_>,
+    owner: &ClaimedKey,
+    fingerprint: [u8; 32],
+    now: Timestamp,
+) -> Result<StoredResponse> {
+    let found = tx.first(FIND, &owner.params(), |row| {
+        let response = (row.get::<Option<i64>>(1)?, row.get::<Option<String>>(2)?);
+        let holder: Option<Vec<u8>> = row.get(4)?;
+        Ok((row.get::<Vec<u8>>(0)?, response, row.get::<i64>(3)?, holder))
+    })?;
+    let in_progress = |seconds| Error::InProgress { retry_after_seconds: seconds };
+    let Some((stored, response, leased_until, holder)) = found else {
+        return Err(in_progress(RETRY_SECONDS));
+    };
+    if stored != fingerprint {
+        return Err(Error::Conflict {
+            code: Code::IdempotencyKeyReused,
+            message: "this Idempotency-Key was used for a different request".to_owned(),
+        });
     }
+    match response {
+        (Some(status), Some(body)) => Ok(StoredResponse { status: status as u16, body }),
+        _ => Err(in_progress(seconds_to_wait(tx, leased_until, holder, now)?)),
+    }
+}
+
+/// How long to wait for a key that is claimed. While its process renews its row, the request is running and ends soon.
+/// Without news from the process, the claim lasts until the process counts as dead, or until the lease ends.
+fn seconds_to_wait(
+    tx: &mut Tx<'_>,
+    leased_until: i64,
+    holder: Option<Vec<u8>>,
+    now: Timestamp,
+) -> Result<i64> {
+    let holder = holder.and_then(|it| <[u8; 16]>::try_from(it).ok());
+    let Some(holder) = holder else { return Ok(RETRY_SECONDS) };
+    let Some(alive_until) = processes::alive_until(tx, holder)? else { return Ok(RETRY_SECONDS) };
+    let (now, alive_until) = (now.as_microsecond(), alive_until.as_microsecond());
+    let silent_for = now - (alive_until - processes::ALIVE_MICROSECONDS);
+    if silent_for <= OVERDUE_MICROSECONDS {
+        return Ok(RETRY_SECONDS);
+    }
+    let left = alive_until.min(leased_until) - now;
+    Ok((left + 999_999).div_euclid(1_000_000).max(RETRY_SECONDS))
 }
 
 /// Background step: deletes responses that are older than a day.
 pub async fn forget_once(app: &App) -> Result<usize> {
-    let oldest = seconds_before(app.clock.now(), LIFE_SECONDS);
-    let forget =
-        move |tx: &mut db::Tx<'_>| Ok::<_, Error>(tx.execute(FORGET_OLD, params![oldest])?);
+    let forget = |tx: &mut Tx<'_>| {
+        let oldest = seconds_before(tx.now()?, LIFE_SECONDS);
+        Ok::<_, Error>(tx.execute(FORGET_OLD, params![oldest])?)
+    };
     Ok(app.db.write(forget).await? as usize)
 }
 
@@ -196,14 +230,18 @@ impl ClaimedKey {
 
     /// Stores the response. Fails if the lease expired and another request claimed the key: then that request does the
     /// work, and this one must not commit.
-    fn store(&self, tx: &mut db::Tx<'_>, response: &StoredResponse) -> Result<()> {
+    fn store(&self, tx: &mut Tx<'_>, response: &StoredResponse) -> Result<()> {
         let [user, credential, scope, key, lease] = self.with(self.leased_until);
         let (status, body) = (i64::from(response.status).into(), (&response.body).into());
         let stored = tx.execute(STORE, &[user, credential, scope, key, lease, status, body])?;
-        if stored == 1 { Ok(()) } else { Err(in_progress()) }
+        if stored == 1 {
+            Ok(())
+        } else {
+            Err(Error::InProgress { retry_after_seconds: RETRY_SECONDS })
+        }
     }
 
-    fn release(&self, tx: &mut db::Tx<'_>) -> Result<()> {
+    fn release(&self, tx: &mut Tx<'_>) -> Result<()> {
         tx.execute(RELEASE, &self.with(self.leased_until))?;
         Ok(())
     }
@@ -212,17 +250,21 @@ impl ClaimedKey {
 const FORGET: &str =
     "delete from idempotency_keys where user_id = $1 and credential_id = $2 and scope = $3
     and idempotency_key = $4 and created_at <= $5";
-// An expired lease belongs to a process that crashed before its transaction committed, so the change did not happen. A
-// lease that is too far in the future was taken before the clock was set back.
-const CLAIM: &str = "insert into idempotency_keys
-    (user_id, credential_id, scope, idempotency_key, fingerprint, leased_until, created_at)
-    values ($1, $2, $3, $4, $5, $6, $7)
+// A claim whose process died, or whose lease expired, did not change anything: the change and its response are committed
+// together. A lease that is too far in the future was taken before the clock was set back.
+const CLAIM: &str = concat!(
+    "insert into idempotency_keys
+    (user_id, credential_id, scope, idempotency_key, fingerprint, leased_until, created_at, process_id)
+    values ($1, $2, $3, $4, $5, $6, $7, $9)
     on conflict (user_id, credential_id, scope, idempotency_key) do update
-    set leased_until = excluded.leased_until
+    set leased_until = excluded.leased_until, process_id = excluded.process_id
     where idempotency_keys.status is null
-    and (idempotency_keys.leased_until <= excluded.created_at or idempotency_keys.leased_until > $8)
-    and idempotency_keys.fingerprint = excluded.fingerprint";
-const FIND: &str = "select fingerprint, status, body from idempotency_keys
+    and (idempotency_keys.leased_until <= excluded.created_at or idempotency_keys.leased_until > $8 or ",
+    holder_is_dead!("idempotency_keys.process_id", "$7"),
+    ") and idempotency_keys.fingerprint = excluded.fingerprint"
+);
+const FIND: &str =
+    "select fingerprint, status, body, leased_until, process_id from idempotency_keys
     where user_id = $1 and credential_id = $2 and scope = $3 and idempotency_key = $4";
 const STORE: &str = "update idempotency_keys set status = $6, body = $7
     where user_id = $1 and credential_id = $2 and scope = $3 and idempotency_key = $4

@@ -1,4 +1,4 @@
-//! Parts that all capabilities use: audit trail, request limits, cursors, idempotency, readiness and the dirty queue.
+//! Parts that all capabilities use: audit trail, request limits, cursors, idempotency, readiness, processes and the dirty queue.
 
 pub mod anchors;
 pub mod audit;
@@ -10,4 +10,5 @@ pub mod idempotency;
 pub mod installation;
 pub mod limits;
 pub(crate) mod person_lock;
+pub mod processes;
 pub mod readiness;

@@ -33,7 +33,7 @@ pub fn start(
 ) -> Result<Replay> {
     let owner = owner(caller)?;
     users::lock(tx, caller.user)?;
-    let started = replay::start(&app.webhooks, tx, &owner, endpoint, since)?;
+    let started = replay::start(tx, &owner, endpoint, since)?;
     let note = Note::new(caller, "webhook.replay", "Started a replay of failed webhook deliveries");
     audit::note(tx, caller.user, app.clock.now(), note.about(endpoint))?;
     Ok(started)

@@ -53,7 +53,7 @@ async fn an_idempotency_key_whose_lease_ends_in_an_hour_is_free() {
     run().await.unwrap();
     let claimed = "update idempotency_keys set status = null, body = null, leased_until = $1";
     set(&world, claimed, later(&world, 60_000_000)).await;
-    assert!(matches!(run().await, Err(Error::Conflict { .. })), "a current claim is respected");
+    assert!(matches!(run().await, Err(Error::InProgress { .. })), "a current claim is respected");
     set(&world, claimed, later(&world, 3_660_000_000)).await;
     assert!(!run().await.unwrap().replayed);
 }

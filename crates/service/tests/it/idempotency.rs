@@ -14,7 +14,7 @@ use wire::v1::Code;
 
 use crate::param;
 
-fn request(key: &str) -> Request {
+pub(crate) fn request(key: &str) -> Request {
     let (key, scope) = (key.to_owned(), "POST /v1/goals".to_owned());
     Request { key, scope, fingerprint: [1; 32] }
 }
@@ -41,7 +41,7 @@ fn response_for_error(error: &Error) -> Option<StoredResponse> {
     }
 }
 
-async fn make(
+pub(crate) async fn make(
     app: &App,
     caller: &Caller,
     request: Request,
@@ -63,6 +63,7 @@ async fn names(app: &App, caller: &Caller) -> Vec<String> {
 fn code(outcome: Result<IdempotentOutcome>) -> Code {
     match outcome {
         Err(Error::Conflict { code, .. }) => code,
+        Err(Error::InProgress { .. }) => Code::IdempotencyInProgress,
         other => panic!("no conflict: {other:?}"),
     }
 }
@@ -114,7 +115,8 @@ async fn keys_are_separate_for_each_scope_and_credential() {
 }
 
 /// Starts a request, and pauses it right after its claim is written.
-async fn claimed<'f>(
+pub(crate) async fn claimed<'f>(
+    world: &World,
     app: &App,
     key: &str,
     running: impl Future<Output = Result<IdempotentOutcome>> + 'f,
@@ -136,7 +138,7 @@ async fn claimed<'f>(
     assert!(running.as_mut().poll(&mut context).is_pending());
     drop(release);
     busy.await.unwrap();
-    let lease = app.clock.now().as_microsecond() + 60_000_000;
+    let lease = world.clock.now().as_microsecond() + 60_000_000;
     let sql = "select leased_until from idempotency_keys
         where idempotency_key = $1 and leased_until = $2 and status is null";
     loop {
@@ -207,7 +209,7 @@ async fn a_claim_of_a_process_that_died_ends_with_its_lease() {
     let world = World::new().await;
     let robin = world.someone().await;
     let dying = make(&world.app, &robin.caller, request("a"), "Boat");
-    drop(claimed(&world.app, "a", dying).await);
+    drop(claimed(&world, &world.app, "a", dying).await);
     world.advance_seconds(59);
     let waiting = make(&world.app, &robin.caller, request("a"), "Boat").await;
     assert_eq!(code(waiting), Code::IdempotencyInProgress);
@@ -227,9 +229,9 @@ async fn a_slow_process_does_not_repeat_the_work_after_its_lease() {
     let make = |key, name| make(&world.app, &robin.caller, request(key), name);
     // The slow request is valid or invalid, and continues before or after the other one is done.
     for (key, name, is_done) in [("a", "Boat", true), ("b", "Boat", false), ("c", "", false)] {
-        let slow = claimed(&world.app, key, make(key, name)).await;
+        let slow = claimed(&world, &world.app, key, make(key, name)).await;
         world.advance_seconds(60);
-        let quick = claimed(&world.app, key, make(key, "Boat")).await;
+        let quick = claimed(&world, &world.app, key, make(key, "Boat")).await;
         let quick = if is_done {
             let done = quick.await.unwrap();
             assert!(slow.await.is_err());

@@ -84,6 +84,7 @@ fn domain_refusal(error: &Error, public_url: &str) -> Option<StoredResponse> {
         | Error::Forbidden(_)
         | Error::KeyRequired
         | Error::Limited { .. }
+        | Error::InProgress { .. }
         | Error::ProposalLimit { .. }
         | Error::TooSlow
         | Error::Unavailable(_)

@@ -52,7 +52,7 @@ impl From<Error> for PageError {
             Error::Unauthenticated(_) | Error::Forbidden(_) | Error::KeyRequired => {
                 PageError::new(StatusCode::FORBIDDEN, "You don't have access", &sentence(&message))
             }
-            Error::Conflict { .. } => PageError::new(
+            Error::Conflict { .. } | Error::InProgress { .. } => PageError::new(
                 StatusCode::CONFLICT,
                 "This can't be done right now",
                 &sentence(&message),

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use base::EndpointId;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
-use crate::delivery::Delivery;
+use crate::delivery::{Delivery, Lease};
 
 /// Requests in flight to one endpoint: enough to keep a fast one busy, few enough to spare a slow one.
 pub(crate) const IN_FLIGHT_PER_ENDPOINT_MAX: usize = 64;
@@ -84,6 +84,8 @@ struct EndpointState {
     permit_count: usize,
     /// Slots that a working endpoint may use.
     queue_max: usize,
+    /// The newest version of the endpoint that was found to be outdated.
+    outdated_version: i64,
     /// Whether more is due in the database than was claimed. New deliveries must then wait behind it.
     has_backlog: bool,
 }
@@ -96,6 +98,7 @@ impl Default for EndpointState {
             permits: Arc::new(Semaphore::new(IN_FLIGHT_UNPROVEN)),
             permit_count: IN_FLIGHT_UNPROVEN,
             queue_max: QUEUE_START,
+            outdated_version: 0,
             has_backlog: false,
         }
     }
@@ -123,8 +126,7 @@ impl EndpointState {
 pub(crate) struct DispatchedDelivery {
     pub(crate) delivery: Delivery,
     pub(crate) slot: QueueSlot,
-    /// When the lease ends and other processes may claim the delivery, in microseconds.
-    pub(crate) leased_until: i64,
+    pub(crate) lease: Lease,
 }
 
 /// A slot for one delivery in the in-memory queue of its endpoint, free again when dropped.
@@ -268,6 +270,20 @@ impl DeliveryLimiter {
         let free = it.permits.forget_permits(it.permit_count);
         let next = Arc::new(Semaphore::new(free));
         std::mem::replace(&mut it.permits, next).close();
+    }
+
+    /// Invalidates the queue of an endpoint if a version of it was found to be outdated for the first time. Deliveries
+    /// that were read later are left alone.
+    pub(crate) fn invalidate_version(&self, endpoint: EndpointId, outdated: i64) {
+        {
+            let mut state = self.state();
+            let it = state.endpoints.entry(endpoint).or_default();
+            if it.outdated_version >= outdated {
+                return;
+            }
+            it.outdated_version = outdated;
+        }
+        self.invalidate(endpoint);
     }
 
     /// Asks the claiming loop to look for due deliveries.

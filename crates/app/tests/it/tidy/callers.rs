@@ -110,6 +110,8 @@ const WITHOUT_CALLER: &[(&str, &[&str])] = &[
             "ledger/quotes.rs::find",
             "ledger/quotes.rs::find_many",
             "ledger/quotes.rs::hours",
+            "platform/processes.rs::leave",
+            "platform/processes.rs::register",
             "webhooks/mod.rs::check_url",
         ],
     ),

@@ -127,8 +127,8 @@ impl NewAccess {
     fn insert(&self, tx: &mut Tx<'_>, name: &str) -> Result<()> {
         let user = self.caller.user;
         lock_user(tx, user)?;
-        let external_id = self.id.to_string();
-        tx.execute(INSERT, params![user, self.id, &external_id, name, &self.encrypted, self.now])?;
+        let (external_id, now) = (self.id.to_string(), tx.now()?);
+        tx.execute(INSERT, params![user, self.id, &external_id, name, &self.encrypted, now])?;
         let details = format!("Connected {name} at {}", self.host);
         let note = Note::new(&self.caller, "connection.create", details).about(self.id);
         audit::note(tx, user, self.now, note)
@@ -142,7 +142,8 @@ impl NewAccess {
         })?;
         let (disconnected_at, name) = known.ok_or(Error::NotFound("connection"))?;
         // Ends the lease of a sync that uses the old access, so that its response is dropped.
-        tx.execute(REPLACE, params![user, id, &self.encrypted, self.now])?;
+        let now = tx.now()?;
+        tx.execute(REPLACE, params![user, id, &self.encrypted, now])?;
         if disconnected_at.is_some() {
             let accounts = tx.all(ACCOUNTS, params![user, id], |row| row.get::<AccountId>(0))?;
             let mut events = Vec::new();

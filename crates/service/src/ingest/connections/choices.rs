@@ -57,7 +57,8 @@ pub async fn choose(
             added += usize::from(chooser.apply(tx, choice)?);
         }
         if added > 0 {
-            tx.execute(DUE, params![user, connection, now])?;
+            let due_at = tx.now()?;
+            tx.execute(DUE, params![user, connection, due_at])?;
         }
         let skipped = choices.len() - added;
         let details = format!("Chose accounts of {name}: {added} added, {skipped} skipped");

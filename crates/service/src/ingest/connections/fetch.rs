@@ -31,7 +31,7 @@ pub(super) async fn record_failure(
     let failures = lease.failures + 1;
     let needs_action = failure.needs_action(failures);
     let status = if needs_action { "needs_attention" } else { "connected" };
-    let now = app.clock.now();
+    let now = app.db.now().await?;
     let wait =
         if failure.rate_limited { seconds_to_tomorrow(now) } else { backoff_seconds(failures) };
     let next = later(now, wait + jitter(app, wait / 10));

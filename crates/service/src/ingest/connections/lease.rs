@@ -7,9 +7,11 @@ use sources::simplefin::{self, AccessUrl};
 
 use super::connection::{DISCONNECTED, REQUESTS_A_DAY, REQUESTS_FOR_HISTORY, conflict};
 use super::schedule::later;
+use crate::platform::processes::holder_is_dead;
 use crate::{App, Error};
 
-/// A request takes at most two minutes. After this long, the process that holds the lease is dead.
+/// How long a sync may take, by the database's time. A request takes at most two minutes. The lease of a process that
+/// dies ends with it.
 pub(super) const LEASE_SECONDS: i64 = 300;
 
 /// The right to send one request, and the state of the connection at that time.
@@ -99,10 +101,12 @@ pub(super) async fn acquire(
     trigger: Trigger,
 ) -> Result<SyncLease, SyncError> {
     app.bank_client.http()?;
-    let (now, today) = (app.clock.now(), app.clock.today_in(TimeZone::utc()));
-    let (until, most) = (later(now, LEASE_SECONDS), trigger.requests_max());
+    let (mine, most) = (app.clone(), trigger.requests_max());
     let acquired = app.db.write(move |tx| {
-        let values = params![user, id, now, until, today, most];
+        let now = tx.now()?;
+        // The day is the database's too, so that processes whose clocks differ share one day's requests.
+        let (until, today) = (later(now, LEASE_SECONDS), TimeZone::utc().date_at(now));
+        let values = params![user, id, now, until, today, most, mine.process.holder()];
         let acquired = tx.execute(trigger.statement(), values)?;
         let found = tx.first(STATE, params![user, id], |row| {
             let requests: (Option<Date>, i64) = (row.get(5)?, row.get(6)?);
@@ -135,11 +139,12 @@ pub(super) async fn acquire(
 macro_rules! acquire {
     ($and:literal) => {
         concat!(
-            "update connections set leased_until = $4,
+            "update connections set leased_until = $4, process_id = $7,
             asked_count = case when asked_on = $5 then asked_count + 1 else 1 end, asked_on = $5
             where user_id = $1 and id = $2 and source = 'simplefin' and access is not null
-            and (leased_until is null or leased_until <= $3)
-            and (asked_on is distinct from $5 or asked_count < $6)",
+            and (leased_until is null or leased_until <= $3 or ",
+            holder_is_dead!("process_id", "$3"),
+            ") and (asked_on is distinct from $5 or asked_count < $6)",
             $and
         )
     };

@@ -57,7 +57,7 @@ pub(super) async fn store(
     let (mine, lease) = (app.clone(), std::sync::Arc::new(lease));
     let own = std::sync::Arc::clone(&lease);
     let stored = app.db.write(move |tx| {
-        let now = mine.clock.now();
+        let now = tx.now()?;
         Response { app: &mine, lease: &own, set: &set, purpose, now }.store(tx)
     });
     let stored = stored.await;

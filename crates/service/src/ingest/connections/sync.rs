@@ -14,6 +14,7 @@ use super::lease::{LEASE_SECONDS, SyncError, Trigger, acquire};
 use super::schedule::{jitter, later, seconds_to_tomorrow};
 pub use super::store::SyncResult;
 use super::store::{Purpose, store};
+use crate::platform::processes::holder_is_dead;
 use crate::{App, Caller, Error, Result};
 
 /// Each sync repeats this many days before the last complete one, to find late and pending transactions.
@@ -57,7 +58,7 @@ pub async fn sync_history(
 
 /// Syncs the connections that are due, each once, and returns how many. Processes on one database share the work.
 pub async fn sync_once(app: &App) -> Result<usize> {
-    let now = app.clock.now();
+    let now = app.db.now().await?;
     reset_far_schedules(app, now).await?;
     let read = |row: &db::Row<'_>| Ok((row.get::<UserId>(0)?, row.get::<ConnectionId>(1)?));
     let due = app.db.all(DUE, params![now, DUE_MAX], read).await?;
@@ -112,7 +113,7 @@ struct Due {
 
 impl Due {
     async fn get(app: &App, user: UserId, id: ConnectionId) -> Result<Due> {
-        let now = app.clock.now();
+        let now = app.db.now().await?;
         let key = params![user, id];
         let found = app.db.first(DUE_OF, key, |row| {
             let is_due = |at: Option<Timestamp>| at.is_some_and(|it| it <= now);
@@ -137,7 +138,7 @@ async fn sync_if_due(app: &App, user: UserId, id: ConnectionId) -> Result<bool> 
         Ok(_) => Ok(true),
         Err(SyncError::Busy | SyncError::Disconnected) => Ok(false),
         Err(SyncError::RequestsUsedUp) => {
-            let now = app.clock.now();
+            let now = app.db.now().await?;
             let tomorrow = later(now, seconds_to_tomorrow(now) + jitter(app, 3_600));
             let write = move |tx: &mut db::Tx<'_>| {
                 tx.execute(postpone, params![user, id, now, tomorrow])?;
@@ -199,10 +200,13 @@ fn window(today: Date, most_days: i64, complete_at: Option<Timestamp>) -> (Date,
     (date_from_days(start), date_from_days(end))
 }
 
-const DUE: &str = "select user_id, id from connections where access is not null
+const DUE: &str = concat!(
+    "select user_id, id from connections where access is not null
     and (next_sync_at <= $1 or next_history_at <= $1 and failures = 0)
-    and (leased_until is null or leased_until <= $1)
-    order by next_sync_at limit $2";
+    and (leased_until is null or leased_until <= $1 or ",
+    holder_is_dead!("process_id", "$1"),
+    ") order by next_sync_at limit $2"
+);
 const DUE_OF: &str = "select next_sync_at, next_history_at, failures from connections
     where user_id = $1 and id = $2 and source = 'simplefin'";
 const SELECTED: &str = "select cast(count(*) as bigint), cast(min(coalesce(good_at, 0)) as bigint)

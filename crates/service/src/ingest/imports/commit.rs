@@ -140,9 +140,9 @@ fn finish(tx: &mut Tx<'_>, batch: Batch, accounts: Vec<AccountId>) -> Result<Imp
     batch.journal.save(tx, batch.user, batch.id)?;
     outbox::append(&batch.app.webhooks, tx, batch.user, &batch.events)?;
     if batch.all_dirty {
-        dirty_queue::mark_all_dirty(tx, batch.user, batch.now)?;
+        dirty_queue::mark_all_dirty(tx, batch.user)?;
     } else if !batch.dirty.is_empty() || !batch.events.is_empty() || batch.balances_dirty {
-        dirty_queue::mark_dirty(tx, batch.user, batch.now, &batch.dirty)?;
+        dirty_queue::mark_dirty(tx, batch.user, &batch.dirty)?;
     }
     Ok(ImportOutcome { import: batch.id, summary: batch.summary, accounts })
 }

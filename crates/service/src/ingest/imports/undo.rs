@@ -64,7 +64,7 @@ fn undo_in(tx: &mut Tx<'_>, app: &App, caller: &Caller, import: ImportId) -> Res
     let name = name.unwrap_or_else(|| "a sync of a connection".to_owned());
     let details = format!("Undid the import of {name}");
     audit::note(tx, user, now, Note::new(caller, "import.undo", details).about(import))?;
-    dirty_queue::mark_all_dirty(tx, user, now)?;
+    dirty_queue::mark_all_dirty(tx, user)?;
     Ok(undo.done)
 }
 

@@ -284,12 +284,12 @@ pub async fn mark(app: &App, caller: &Caller, id: BenefitId, mark: BenefitMark) 
             BenefitMark::Activated => (MarkKind::Activated, None),
             BenefitMark::Clear => {
                 tx.execute(CLEAR_MARKS, params![user, account, benefit, cycle])?;
-                return dirty_queue::mark_all_dirty(tx, user, now);
+                return dirty_queue::mark_all_dirty(tx, user);
             }
         };
         let values = params![user, account, benefit, kind.as_str(), cycle, used_minor, now];
         tx.execute(SAVE_MARK, values)?;
-        dirty_queue::mark_all_dirty(tx, user, now)
+        dirty_queue::mark_all_dirty(tx, user)
     };
     app.db.write(save).await
 }
@@ -326,7 +326,7 @@ pub async fn set_card(
     let save = move |tx: &mut Tx<'_>| {
         tx.execute(SET_CARD, params![user, account, &product, opened_on, now])?;
         audit::note(tx, user, now, note.about(account))?;
-        dirty_queue::mark_all_dirty(tx, user, now)
+        dirty_queue::mark_all_dirty(tx, user)
     };
     app.db.write(save).await
 }

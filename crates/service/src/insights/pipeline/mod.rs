@@ -1,5 +1,5 @@
 //! The pipeline that recomputes a person's derived data: in the background, one person at a time, each in one
-//! transaction.
+//! transaction. Any number of processes share the queue (`docs/decisions/0020-processes.md`).
 //!
 //! Every change to the data adds the changed rows to the dirty queue, in its own transaction. A step takes the person
 //! who has waited longest and recomputes what the dirty rows can influence: their categories and transfers, the
@@ -8,8 +8,9 @@
 mod recompute;
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
-use base::{CLOCK_SKEW_MICROSECONDS, UserId};
+use base::{CLOCK_SKEW_MICROSECONDS, Timestamp, UserId};
 use db::{Tx, params};
 
 use crate::{App, Error, Result};
@@ -26,44 +27,111 @@ const RETRY_SECONDS: i64 = 300;
 const UNAVAILABLE_RETRY_SECONDS: i64 = 30;
 /// No day ends later than this. One that does was computed before the clock was set back.
 const DAY_MICROSECONDS_MAX: i64 = 49 * 3_600 * 1_000_000;
+/// How often and how long to wait for another process that is recomputing the same person.
+const BUSY_TRIES: usize = 100;
+const BUSY_WAIT: Duration = Duration::from_millis(25);
 /// People that one step adds to the queue for a new day.
 const QUEUED_MAX: i64 = 500;
 
-/// One step: recomputes the person who has waited longest. Returns how many people were recomputed.
+/// One step: recomputes the person who has waited longest, except those whose data another transaction is changing.
+/// Returns how many people were recomputed.
 pub async fn run_once(app: &App) -> Result<usize> {
-    let now = app.clock.now();
-    let next = app.db.first(NEXT, params![now], |row| row.get::<UserId>(0)).await?;
-    let Some(user) = next else { return Ok(0) };
-    run_for(app, user).await.map(|()| 1)
+    let now = app.db.now().await?;
+    // A read first: it costs less than a transaction, and mostly there is nothing to do.
+    if app.db.first(IS_ANY_DUE, params![now], |row| row.get::<UserId>(0)).await?.is_none() {
+        return Ok(0);
+    }
+    let claimed = claim_and_recompute(app, move |tx| {
+        Ok(tx.first(CLAIM_NEXT, params![now], |row| row.get::<UserId>(0))?)
+    });
+    Ok(usize::from(claimed.await?))
 }
 
-/// Recomputes one person now, so that they see the effect of a change they just made.
+/// Recomputes one person now, so that they see the effect of a change they just made. If another process is doing it,
+/// waits until that one is done.
 pub async fn run_for(app: &App, user: UserId) -> Result<()> {
-    let (mine, now) = (app.clone(), app.clock.now());
-    match app.db.write(move |tx| recompute::recompute(tx, &mine, user)).await {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            let seconds = match error {
-                Error::Unavailable(_) => UNAVAILABLE_RETRY_SECONDS,
-                _ => RETRY_SECONDS,
-            };
-            let until = now.as_microsecond() + seconds * 1_000_000;
-            let delay =
-                move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(DELAY, params![user, until])?);
-            // The recompute's error says more than one about its retry would.
-            let _ = app.db.write(delay).await;
+    for _ in 0..BUSY_TRIES {
+        let claimed = claim_and_recompute(app, move |tx| {
+            Ok(tx.first(CLAIM_ONE, params![user], |row| row.get::<UserId>(0))?)
+        });
+        if claimed.await? || !is_queued(app, user).await? {
+            return Ok(());
+        }
+        tokio::time::sleep(BUSY_WAIT).await;
+    }
+    Ok(())
+}
+
+async fn is_queued(app: &App, user: UserId) -> Result<bool> {
+    let found = app.db.first(QUEUED, params![user], |row| row.get::<Timestamp>(0)).await?;
+    Ok(found.is_some())
+}
+
+/// Claims a person by locking the rows of the queue and of the person, and recomputes them in the same transaction. The
+/// claim skips rows that are locked, so no process waits for another, and it ends with the transaction, also if the
+/// process dies. Returns whether somebody was claimed.
+async fn claim_and_recompute(
+    app: &App,
+    claim: impl FnOnce(&mut Tx<'_>) -> Result<Option<UserId>> + Send + 'static,
+) -> Result<bool> {
+    let mine = app.clone();
+    let recomputed = app.db.write(move |tx| {
+        let Some(user) = claim(tx)? else { return Ok(false) };
+        let failed = |error| FailedRecompute { user: Some(user), error };
+        recompute::recompute(tx, &mine, user).map(|()| true).map_err(failed)
+    });
+    match recomputed.await {
+        Ok(is_claimed) => Ok(is_claimed),
+        Err(FailedRecompute { user, error }) => {
+            if let Some(user) = user {
+                delay(app, user, &error).await;
+            }
             Err(error)
         }
     }
 }
 
+/// Why a recompute failed, and whose it was.
+struct FailedRecompute {
+    user: Option<UserId>,
+    error: Error,
+}
+
+impl From<Error> for FailedRecompute {
+    fn from(error: Error) -> FailedRecompute {
+        FailedRecompute { user: None, error }
+    }
+}
+
+impl From<db::Error> for FailedRecompute {
+    fn from(error: db::Error) -> FailedRecompute {
+        FailedRecompute { user: None, error: error.into() }
+    }
+}
+
+/// Lets a person whose recompute failed wait, so that others come first.
+async fn delay(app: &App, user: UserId, error: &Error) {
+    let seconds = match error {
+        Error::Unavailable(_) => UNAVAILABLE_RETRY_SECONDS,
+        _ => RETRY_SECONDS,
+    };
+    let delay = move |tx: &mut Tx<'_>| {
+        let until = tx.now()?.as_microsecond() + seconds * 1_000_000;
+        Ok::<_, Error>(tx.execute(DELAY, params![user, until])?)
+    };
+    // The recompute's error says more than one about its retry would.
+    let _ = app.db.write(delay).await;
+}
+
 /// Recomputes a person now if that is due, so that sums include the newest transactions. If it fails, the stored sums
 /// are used, and the background step tries again.
 pub(super) async fn catch_up(app: &App, user: UserId) -> Result<()> {
-    let due = app.db.first(IS_DUE, params![user, app.clock.now()], |row| row.get::<i64>(0)).await?;
-    if due.is_some()
-        && let Err(error) = run_for(app, user).await
-    {
+    let wanted_at = app.db.first(QUEUED, params![user], |row| row.get::<Timestamp>(0)).await?;
+    let is_due = match wanted_at {
+        Some(at) => at <= app.db.now().await?,
+        None => false,
+    };
+    if is_due && let Err(error) = run_for(app, user).await {
         tracing::warn!(%user, error = %error, "recompute before a read failed");
     }
     Ok(())
@@ -81,19 +149,20 @@ pub async fn run_all(app: &App) -> Result<usize> {
 /// Queues everyone whose data was computed with other methods or tables. To be called once, when the process starts:
 /// two versions that run side by side would otherwise undo each other's work all the time.
 pub async fn queue_outdated(app: &App) -> Result<usize> {
-    let now = app.clock.now();
-    let queue =
-        move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(QUEUE_OUTDATED, params![*METHOD, now])?);
+    let queue = |tx: &mut Tx<'_>| {
+        let now = tx.now()?;
+        Ok::<_, Error>(tx.execute(QUEUE_OUTDATED, params![*METHOD, now])?)
+    };
     Ok(app.db.write(queue).await? as usize)
 }
 
 /// Queues people for whom a new day has begun in their time zone, because payments and benefits become due, late or
 /// expired. Returns how many.
 pub async fn queue_new_day_once(app: &App) -> Result<usize> {
-    let now = app.clock.now();
-    let too_far = now.as_microsecond() + DAY_MICROSECONDS_MAX;
-    let farthest = now.as_microsecond() + RETRY_SECONDS * 1_000_000 + CLOCK_SKEW_MICROSECONDS;
-    let queue = move |tx: &mut Tx<'_>| {
+    let queue = |tx: &mut Tx<'_>| {
+        let now = tx.now()?;
+        let too_far = now.as_microsecond() + DAY_MICROSECONDS_MAX;
+        let farthest = now.as_microsecond() + RETRY_SECONDS * 1_000_000 + CLOCK_SKEW_MICROSECONDS;
         // Work that waits longer than any retry was delayed before the clock was set back.
         tx.execute(UNDELAY, params![now, farthest])?;
         Ok::<_, Error>(tx.execute(QUEUE_NEW_DAY, params![now, QUEUED_MAX, too_far])?)
@@ -101,9 +170,15 @@ pub async fn queue_new_day_once(app: &App) -> Result<usize> {
     Ok(app.db.write(queue).await? as usize)
 }
 
-const NEXT: &str =
-    "select user_id from insight_work where wanted_at <= $1 order by wanted_at, user_id limit 1";
-const IS_DUE: &str = "select wanted_at from insight_work where user_id = $1 and wanted_at <= $2";
+const IS_ANY_DUE: &str = "select user_id from insight_work where wanted_at <= $1 limit 1";
+/// Not `for update`: that would also skip people for whom another transaction inserts a row of any table.
+const CLAIM_NEXT: &str = "select w.user_id from insight_work w join users u on u.id = w.user_id
+    where w.wanted_at <= $1 order by w.wanted_at, w.user_id limit 1
+    for no key update of w, u skip locked";
+const CLAIM_ONE: &str = "select w.user_id from insight_work w join users u on u.id = w.user_id
+    where w.user_id = $1
+    for no key update of w, u skip locked";
+const QUEUED: &str = "select wanted_at from insight_work where user_id = $1";
 const DELAY: &str = "update insight_work set wanted_at = $2 where user_id = $1";
 const UNDELAY: &str = "update insight_work set wanted_at = $1 where wanted_at > $2";
 const QUEUE_NEW_DAY: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
@@ -118,6 +193,7 @@ const QUEUE_OUTDATED: &str = "insert into insight_work (user_id, asked, everythi
     on conflict do nothing";
 
 pub(super) fn statements() -> Vec<&'static str> {
-    let own = [NEXT, IS_DUE, DELAY, UNDELAY, QUEUE_NEW_DAY, QUEUE_OUTDATED];
+    let own =
+        [IS_ANY_DUE, CLAIM_NEXT, CLAIM_ONE, QUEUED, DELAY, UNDELAY, QUEUE_NEW_DAY, QUEUE_OUTDATED];
     [&own[..], recompute::STATEMENTS].concat()
 }

@@ -11,15 +11,13 @@ use crate::classify::reclassify::reclassify;
 use crate::classify::recompute::{Recompute, RecomputeScope};
 use crate::insights::{benefits, cash_flow, household_ledger, income, recurring, scores};
 use crate::platform::dirty_queue::DirtyTransaction;
-use crate::platform::person_lock;
 use crate::{App, Result};
 
+/// Recomputes a person whose row the transaction has locked.
 pub(super) fn recompute(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<()> {
     tx.allow_long_statements()?;
-    if !person_lock::lock(tx, user)? {
-        return Ok(());
-    }
-    let today = app.clock.today_in(users::timezone_in(tx, user)?);
+    let now = tx.now()?;
+    let today = users::timezone_in(tx, user)?.date_at(now);
     let Some(Work { scope, asked, all_months, changed_days }) = find_work(tx, today, user)? else {
         return Ok(());
     };
@@ -45,7 +43,7 @@ struct Work {
     changed_days: BTreeSet<i64>,
 }
 
-/// The scope of the recompute. None if another process has just done it.
+/// The scope of the recompute; none if nothing is queued.
 fn find_work(tx: &mut Tx<'_>, today: Date, user: UserId) -> Result<Option<Work>> {
     let work =
         tx.first(WORK, params![user], |row| Ok((row.get::<Option<i64>>(0)?, row.get::<i64>(1)?)))?;

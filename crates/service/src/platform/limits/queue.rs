@@ -83,9 +83,9 @@ pub(super) async fn count(app: &App, limit: Limit, key: Credential) -> Result<Ra
 /// The time for the statements: none in production, where the database's own clock counts, so that processes whose clocks
 /// differ share one window. Tests give the time of their clock.
 pub(super) fn frozen_now(app: &App) -> Param<'static> {
-    match &app.clock {
-        Clock::System => Param::Int(None),
-        Clock::Frozen(_) => app.clock.now().as_microsecond().into(),
+    match app.clock.unshifted() {
+        frozen @ Clock::Frozen(_) => frozen.now().as_microsecond().into(),
+        _ => Param::Int(None),
     }
 }
 

@@ -9,12 +9,13 @@ mod secrets;
 mod sync;
 
 use base::ConnectionId;
+use service::Caller;
 use service::ingest::connections::{
     self, AddAccount, Choice, Connection, OfferedAccount, Selection, SyncResult,
 };
 use service::ledger::accounts::{self, Account, Status};
 use service::ledger::transactions::Filter;
-use testkit::simplefin::{self, SimpleFin, Transaction};
+use testkit::simplefin::{self, Fault, SimpleFin, Transaction};
 use testkit::{Person, World, at};
 
 use crate::listed::{self, Listed};
@@ -87,11 +88,11 @@ impl ConnectionsFixture {
         connections::choose(&self.world.app, &self.robin.caller, id, choices).await
     }
 
-    async fn sync(&self, id: ConnectionId) -> SyncResult {
+    pub(crate) async fn sync(&self, id: ConnectionId) -> SyncResult {
         self.try_sync(id).await.unwrap()
     }
 
-    async fn try_sync(&self, id: ConnectionId) -> service::Result<SyncResult> {
+    pub(crate) async fn try_sync(&self, id: ConnectionId) -> service::Result<SyncResult> {
         connections::sync(&self.world.app, &self.robin.caller, id).await
     }
 
@@ -137,6 +138,14 @@ impl ConnectionsFixture {
     }
 
     /// The number of requests for accounts that the server received.
+    pub(crate) fn caller(&self) -> Caller {
+        self.robin.caller.clone()
+    }
+
+    pub(crate) fn fail_next(&self, fault: Fault) {
+        self.server.fail_next(fault);
+    }
+
     pub(crate) fn request_count(&self) -> usize {
         self.server
             .requests()

@@ -21,7 +21,7 @@ const OFX: &str = "OFXHEADER:100\nDATA:OFXSGML\nVERSION:102\n\n<OFX><BANKMSGSRSV
 /// Longer than the lease of a commit.
 const ELEVEN_MINUTES: u64 = 660;
 
-type Commit = Pin<Box<dyn Future<Output = service::Result<CommitOutcome>>>>;
+pub(crate) type Commit = Pin<Box<dyn Future<Output = service::Result<CommitOutcome>>>>;
 
 async fn state(world: &World, id: FileId) -> (String, Option<i64>) {
     let read = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -30,7 +30,7 @@ async fn state(world: &World, id: FileId) -> (String, Option<i64>) {
 }
 
 /// A commit that holds its lease and is not polled any more: a process that was paused right there.
-async fn paused(world: &World, app: &App, caller: &Caller, id: FileId) -> Commit {
+pub(crate) async fn paused(world: &World, app: &App, caller: &Caller, id: FileId) -> Commit {
     let before = state(world, id).await;
     let (app, caller) = (app.clone(), caller.clone());
     let mut commit: Commit = Box::pin(async move { files::commit(&app, &caller, id).await });
@@ -46,7 +46,7 @@ async fn paused(world: &World, app: &App, caller: &Caller, id: FileId) -> Commit
     panic!("the file was never leased");
 }
 
-async fn staged(world: &World) -> (Person, FileId) {
+pub(crate) async fn staged(world: &World) -> (Person, FileId) {
     let robin = world.person("robin@example.com").await;
     let content = OFX.as_bytes().to_vec();
     let id = files::stage(&world.app, &robin.caller, "march.ofx", content).await.unwrap();
@@ -54,7 +54,7 @@ async fn staged(world: &World) -> (Person, FileId) {
 }
 
 /// One account, each row once, one batch.
-async fn is_imported_once(world: &World, robin: &Person, by: &CommitOutcome) {
+pub(crate) async fn is_imported_once(world: &World, robin: &Person, by: &CommitOutcome) {
     let listed = crate::listed::all(&world.app, &robin.caller, &Default::default()).await;
     assert_eq!(listed.len(), 2);
     let history = imports::list(&world.app, &robin.caller, None, 10).await.unwrap();

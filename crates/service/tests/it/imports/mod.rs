@@ -2,7 +2,7 @@
 
 mod concurrent;
 mod events;
-mod fencing;
+pub(crate) mod fencing;
 mod files;
 mod identity;
 mod large;

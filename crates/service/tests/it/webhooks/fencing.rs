@@ -14,7 +14,7 @@ use super::Fixture;
 /// Longer than the lease of a delivery.
 const A_MINUTE: Duration = Duration::from_secs(60);
 
-type Sending = Pin<Box<dyn Future<Output = service::Result<usize>>>>;
+pub(crate) type Sending = Pin<Box<dyn Future<Output = service::Result<usize>>>>;
 
 /// The status of the one delivery, how often it was tried, and when it is due.
 async fn delivery(app: &App) -> (String, i64, Option<i64>) {
@@ -24,7 +24,7 @@ async fn delivery(app: &App) -> (String, i64, Option<i64>) {
 }
 
 /// A process that claimed the delivery and was paused before it sent anything.
-async fn paused(app: &App) -> Sending {
+pub(crate) async fn paused(app: &App) -> Sending {
     let before = delivery(app).await;
     let mine = app.clone();
     let mut sending: Sending = Box::pin(async move { webhooks::deliver_once(&mine).await });

@@ -10,7 +10,7 @@ use super::processes::{NEVER, Sending, ids, start, waiting};
 
 /// Sixteen requests in flight, answered as given, and twenty-four deliveries queued behind them. The clock stands
 /// still, so that no lease ends, and nothing is polled.
-async fn queue(response: ScriptedResponse) -> (Fixture, Sending) {
+pub(super) async fn queue(response: ScriptedResponse) -> (Fixture, Sending) {
     let fixture = Fixture::new().await;
     fixture.receive_only("transaction.created").await;
     let sending = start(&fixture.world.app, NEVER);

@@ -275,8 +275,8 @@ fn idempotency(context: &GuideContext) -> Markup {
                 (prose("The same key with a different request returns 422 `IDEMPOTENCY_KEY_REUSED`."))
             }
             li {
-                (prose("While the first request is running, a retry returns 409 `IDEMPOTENCY_IN_PROGRESS`. Wait a \
-                        second and retry."))
+                (prose("While the first request is running, a retry returns 409 `IDEMPOTENCY_IN_PROGRESS`. Wait \
+                        as long as `Retry-After` says and retry."))
             }
             li { "Server errors are not stored, so a retry is a new attempt." }
         }

@@ -21,6 +21,7 @@ use crate::ingest::imports::request::{
 };
 use crate::ledger::accounts;
 use crate::platform::audit::{self, Note};
+use crate::platform::processes::holder_is_dead;
 use crate::{App, Caller, Error, Result};
 
 /// A process that has not committed a file after this long is dead.
@@ -87,12 +88,14 @@ struct CommitLease {
 }
 
 async fn lease(app: &App, caller: &Caller, id: FileId) -> Result<CommitLease> {
-    let (user, now) = (caller.user, app.clock.now());
-    let until = now.as_microsecond() + LEASE_SECONDS * 1_000_000;
+    let (mine, user) = (app.clone(), caller.user);
     let lease = move |tx: &mut Tx<'_>| {
+        let now = tx.now()?;
+        let until = now.as_microsecond() + LEASE_SECONDS * 1_000_000;
         // A lease from before the clock was set back would block the file for as long.
         let latest = until + CLOCK_SKEW_MICROSECONDS;
-        if tx.execute(LEASE, params![user, id, now, until, latest])? == 1 {
+        let values = params![user, id, now, until, latest, mine.process.holder()];
+        if tx.execute(LEASE, values)? == 1 {
             return Ok(CommitLease { file: id, until });
         }
         let state = tx.first(STATE, params![user, id], |row| row.get::<String>(0))?;
@@ -232,10 +235,13 @@ fn new_external_id(app: &App, bank: Option<&str>, number: &str) -> String {
     format!("{} {number} {unique}", bank.unwrap_or_default()).trim().to_owned()
 }
 
-const LEASE: &str = "update import_files set state = 'committing', leased_until = $4
-    where user_id = $1 and id = $2
-    and (state = 'open'
-        or (state = 'committing' and (leased_until <= $3 or leased_until > $5)))";
+const LEASE: &str = concat!(
+    "update import_files set state = 'committing', leased_until = $4, process_id = $6
+    where user_id = $1 and id = $2 and (state = 'open' or (state = 'committing'
+    and (leased_until <= $3 or leased_until > $5 or ",
+    holder_is_dead!("process_id", "$3"),
+    ")))"
+);
 const STATE: &str = "select state from import_files where user_id = $1 and id = $2";
 const RELEASE: &str = "update import_files set state = 'open', leased_until = null
     where user_id = $1 and id = $2 and state = 'committing' and leased_until = $3";

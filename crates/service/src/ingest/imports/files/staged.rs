@@ -9,6 +9,7 @@ use super::choices::Choices;
 use super::preview_summary::{self, PreviewSummary};
 use super::stored_bytes;
 use crate::access::users;
+use crate::platform::processes::holder_is_dead;
 use crate::{App, Caller, Error, Result};
 
 /// Staged files are deleted after a day; they can be uploaded again.
@@ -87,23 +88,27 @@ fn plain_name(name: &str) -> String {
 /// Files that wait for the person and files committed today, in the order in which they were uploaded.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<StagedFile>> {
     caller.require_owner("import")?;
-    let values = params![caller.user, app.clock.now(), STAGED_MAX * 2];
+    let values = params![caller.user, app.db.now().await?, STAGED_MAX * 2];
     Ok(app.db.all(LIST, values, read_file).await?)
 }
 
 pub async fn get(app: &App, caller: &Caller, id: FileId) -> Result<StagedFile> {
     caller.require_owner("import")?;
-    let found = app.db.first(GET, params![caller.user, app.clock.now(), id], read_file).await?;
+    let now = app.db.now().await?;
+    let found = app.db.first(GET, params![caller.user, now, id], read_file).await?;
     found.ok_or(Error::NotFound("file"))
 }
 
 /// Deletes a staged file without importing it.
 pub async fn discard(app: &App, caller: &Caller, id: FileId) -> Result<()> {
     caller.require_owner("import")?;
-    let (user, now) = (caller.user, app.clock.now());
-    let delete = move |tx: &mut Tx<'_>| match tx.execute(DISCARD, params![user, id, now])? {
-        0 => Err(Error::NotFound("file")),
-        _ => Ok(()),
+    let user = caller.user;
+    let delete = move |tx: &mut Tx<'_>| {
+        let now = tx.now()?;
+        match tx.execute(DISCARD, params![user, id, now])? {
+            0 => Err(Error::NotFound("file")),
+            _ => Ok(()),
+        }
     };
     app.db.write(delete).await
 }
@@ -113,10 +118,13 @@ pub async fn choose(app: &App, caller: &Caller, id: FileId, choices: Choices) ->
     caller.require_owner("import")?;
     let text = serde_json::to_string(&choices)
         .map_err(|error| Error::internal(format!("choices cannot be serialized: {error}")))?;
-    let (user, now) = (caller.user, app.clock.now());
-    let save = move |tx: &mut Tx<'_>| match tx.execute(CHOOSE, params![user, id, &text, now])? {
-        0 => Err(Error::NotFound("file")),
-        _ => Ok(()),
+    let user = caller.user;
+    let save = move |tx: &mut Tx<'_>| {
+        let now = tx.now()?;
+        match tx.execute(CHOOSE, params![user, id, &text, now])? {
+            0 => Err(Error::NotFound("file")),
+            _ => Ok(()),
+        }
     };
     app.db.write(save).await
 }
@@ -145,7 +153,9 @@ macro_rules! files {
     ($and:literal) => {
         concat!(
             "select id, name, size,
-            case when state = 'committing' and leased_until <= $2 then 'open' else state end,
+            case when state = 'committing' and (leased_until <= $2 or ",
+            holder_is_dead!("process_id", "$2"),
+            ") then 'open' else state end,
             import_id, created_at, preview from import_files where user_id = $1",
             $and
         )
@@ -159,12 +169,20 @@ const STAGE: &str = "insert into import_files (user_id, id, name, size, choices,
     values ($1, $2, $3, $4, '{}', 'open', $5)";
 const LIST: &str = files!(" order by id limit $3");
 const GET: &str = files!(" and id = $3");
-const DISCARD: &str = "delete from import_files where user_id = $1 and id = $2
-    and (state <> 'committing' or leased_until <= $3)";
+const DISCARD: &str = concat!(
+    "delete from import_files where user_id = $1 and id = $2
+    and (state <> 'committing' or leased_until <= $3 or ",
+    holder_is_dead!("process_id", "$3"),
+    ")"
+);
 // A commit whose lease has expired read other choices, so it loses the file.
-const CHOOSE: &str = "update import_files set choices = $3, preview = null, state = 'open',
+const CHOOSE: &str = concat!(
+    "update import_files set choices = $3, preview = null, state = 'open',
     leased_until = null where user_id = $1 and id = $2
-    and (state = 'open' or state = 'committing' and leased_until <= $4)";
+    and (state = 'open' or state = 'committing' and (leased_until <= $4 or ",
+    holder_is_dead!("process_id", "$4"),
+    "))"
+);
 const FORGET: &str = "delete from import_files where created_at < $1";
 
 pub(super) const STATEMENTS: &[&str] =
