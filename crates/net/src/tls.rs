@@ -1,8 +1,10 @@
 //! TLS configuration: trusted authorities and offered protocols.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustls::ClientConfig;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls_platform_verifier::Verifier;
@@ -25,8 +27,7 @@ pub(crate) struct Tls {
 
 impl Tls {
     pub(crate) fn new(extra_ca: Option<&[u8]>) -> Result<Tls, SetupError> {
-        let extra = extra_ca.map(certificates).transpose()?;
-        let mut http1 = config(extra.unwrap_or_default())?;
+        let mut http1 = config(verifier(extra_ca)?)?;
         http1.alpn_protocols = vec![b"http/1.1".to_vec()];
         let mut http1_or_http2 = http1.clone();
         http1_or_http2.alpn_protocols.insert(0, b"h2".to_vec());
@@ -39,16 +40,37 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, SetupError> 
     found.ok().filter(|it| !it.is_empty()).ok_or(SetupError::NoCertificate)
 }
 
-fn config(extra: Vec<CertificateDer<'static>>) -> Result<ClientConfig, SetupError> {
-    let setup_failed = |error: rustls::Error| SetupError::Tls(error.to_string());
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let verifier = Verifier::new_with_extra_roots(extra, provider.clone()).map_err(setup_failed)?;
+/// The verifier for the system's authorities and these. Verifiers are kept for the life of the process, because reading
+/// the system's authorities takes longer than everything else that a client needs.
+fn verifier(extra_ca: Option<&[u8]>) -> Result<Arc<Verifier>, SetupError> {
+    static KEPT: Mutex<BTreeMap<Vec<u8>, Arc<Verifier>>> = Mutex::new(BTreeMap::new());
+    let extra = extra_ca.map(certificates).transpose()?.unwrap_or_default();
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = extra_ca.unwrap_or_default();
+    if let Some(verifier) = kept.get(key) {
+        return Ok(verifier.clone());
+    }
+    let verifier = Verifier::new_with_extra_roots(extra, provider()).map_err(setup_failed)?;
+    let verifier = Arc::new(verifier);
+    kept.insert(key.to_vec(), verifier.clone());
+    Ok(verifier)
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::aws_lc_rs::default_provider())
+}
+
+fn setup_failed(error: rustls::Error) -> SetupError {
+    SetupError::Tls(error.to_string())
+}
+
+fn config(verifier: Arc<Verifier>) -> Result<ClientConfig, SetupError> {
     // rustls calls any custom verifier dangerous; this one checks chain, name and validity as usual.
-    let config = ClientConfig::builder_with_provider(provider)
+    let config = ClientConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()
         .map_err(setup_failed)?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();
     Ok(config)
 }
