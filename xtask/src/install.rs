@@ -1,6 +1,6 @@
 //! Installs what the checks need beyond Rust and a C compiler, or explains how to install it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -31,6 +31,40 @@ pub(crate) fn postgres() -> Result<()> {
     }
     println!("installing PostgreSQL with apt-get");
     as_root(APT_POSTGRES).context("PostgreSQL could not be installed")
+}
+
+/// Debian starts a service after its installation, unless a policy forbids it.
+const APT_PGBOUNCER: &str = "
+set -eu
+export DEBIAN_FRONTEND=noninteractive
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+    trap 'rm -f $policy' EXIT
+    printf '#!/bin/sh\\nexit 101\\n' > $policy
+    chmod 755 $policy
+fi
+apt-get update --quiet
+apt-get install --quiet --yes --no-install-recommends pgbouncer
+";
+
+/// Installs PgBouncer where apt-get has it. Without it, the tests of poolers do nothing, and this says so.
+pub(crate) fn pgbouncer() {
+    let variable = "EVENKEEL_TEST_PGBOUNCER";
+    let is_there = || Path::new("/usr/sbin/pgbouncer").is_file() || on_path("pgbouncer").is_some();
+    if std::env::var_os(variable).is_some() || is_there() {
+        return;
+    }
+    if on_path("apt-get").is_some() {
+        println!("installing PgBouncer with apt-get");
+        if let Err(error) = as_root(APT_PGBOUNCER) {
+            eprintln!("{error:#}");
+        }
+    }
+    if !is_there() {
+        println!(
+            "PgBouncer is not installed: the tests of poolers are skipped (or name it in {variable})"
+        );
+    }
 }
 
 /// Without a font, Chromium would draw empty boxes, and the audit would measure those.

@@ -154,6 +154,7 @@ fn lint(shared: &mut Shared) -> Result<()> {
 /// A separate step before the long ones, so that a missing PostgreSQL is reported early.
 fn postgres(shared: &mut Shared) -> Result<()> {
     println!("{}", shared.cluster()?.url());
+    install::pgbouncer();
     Ok(())
 }
 

@@ -72,8 +72,8 @@ impl Db {
             Driver::Postgres(postgres) => {
                 let connection = postgres.connection().await?;
                 let client = connection.client();
-                let begin = "set statement_timeout = 0;
-                    begin transaction isolation level repeatable read, read only";
+                let begin = "begin transaction isolation level repeatable read, read only;
+                    set local statement_timeout = 0";
                 connection.execute_batch(begin).await?;
                 for (index, table) in tables.iter().enumerate() {
                     let none: [i64; 0] = [];

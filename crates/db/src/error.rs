@@ -24,8 +24,25 @@ pub enum Error {
     /// A stored value is not one this program knows.
     #[error("column {column}: {reason}")]
     Decode { column: usize, reason: String },
+    /// The server cannot be used at all; the message says why and what to do.
+    #[error("{0}")]
+    Unsupported(String),
     #[error("the database refused a statement")]
     Internal(#[source] Source),
+}
+
+/// A failure of PostgreSQL for which its operator can do something.
+#[derive(Debug, thiserror::Error)]
+enum ServerFault {
+    #[error(
+        "PostgreSQL accepts no more connections; raise its max_connections, or lower database.connections of each \
+         process (`evenkeel doctor` compares them)"
+    )]
+    OutOfConnections(#[source] tokio_postgres::Error),
+    #[error(
+        "PostgreSQL is read-only: it is a standby, or its operator stopped writes; point database.url at the primary"
+    )]
+    ReadOnly(#[source] tokio_postgres::Error),
 }
 
 impl Error {
@@ -56,6 +73,30 @@ impl Error {
     fn stopped_with(&self) -> Option<SqlState> {
         let Error::Unavailable(source) = self else { return None };
         source.downcast_ref::<Stopped>().and_then(|it| it.error.code().cloned())
+    }
+
+    /// Whether the message of a PostgreSQL server or a pooler contains these words. Poolers have one code for all of
+    /// their own errors.
+    pub(crate) fn server_says(&self, words: &str) -> bool {
+        let (Error::Unavailable(source) | Error::Internal(source)) = self else { return false };
+        let error = source.downcast_ref::<tokio_postgres::Error>();
+        let error = error.and_then(tokio_postgres::Error::as_db_error);
+        error.is_some_and(|it| it.message().contains(words))
+    }
+
+    fn server_fault(&self) -> Option<&ServerFault> {
+        let Error::Unavailable(source) = self else { return None };
+        source.downcast_ref::<ServerFault>()
+    }
+
+    /// Whether the server has no connection left for this process.
+    pub fn is_out_of_connections(&self) -> bool {
+        matches!(self.server_fault(), Some(ServerFault::OutOfConnections(_)))
+    }
+
+    /// Whether the server refused a change because it only allows reads.
+    pub fn is_read_only_server(&self) -> bool {
+        matches!(self.server_fault(), Some(ServerFault::ReadOnly(_)))
     }
 
     pub(crate) fn internal(message: impl Into<String>) -> Error {
@@ -130,6 +171,8 @@ impl From<tokio_postgres::Error> for Error {
         match code.as_str() {
             "23505" => Error::Unique,
             "23503" => Error::ForeignKey,
+            "53300" => Error::Unavailable(Arc::new(ServerFault::OutOfConnections(error))),
+            "25006" => Error::Unavailable(Arc::new(ServerFault::ReadOnly(error))),
             // Connection errors, serialization conflicts, insufficient resources, operator intervention, system errors.
             code if ["08", "40", "53", "57", "58"].contains(&&code[..2]) || code == "55P03" => {
                 stopped(error)

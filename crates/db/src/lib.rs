@@ -1,7 +1,7 @@
 //! One SQL text over SQLite and PostgreSQL: values, statements, transactions, migrations, backups.
 //!
 //! Modules import downwards only: `views`, `migrate` and `backup` use `database`, which uses `tx`, which uses the two engines
-//! (`sqlite`, `postgres`), which use `read_limits`, `value`, `dialect`, `outcome` and `error`.
+//! (`sqlite`, `postgres`), which use `read_limits`, `request`, `value`, `dialect`, `outcome` and `error`.
 
 mod backup;
 mod database;
@@ -12,6 +12,7 @@ mod migrate;
 mod outcome;
 mod postgres;
 mod read_limits;
+mod request;
 mod sqlite;
 mod target;
 mod tx;
@@ -24,7 +25,9 @@ pub use database::{Db, Progress};
 pub use error::{Error, Result};
 pub use free_space::free_bytes;
 pub use migrate::{LockWait, MigrateError, Migration, PendingStep, SchemaState, schema_version};
+pub use postgres::{DEFAULT_CONNECTIONS, SERVER_MIN as SERVER_CONNECTIONS_MIN};
 pub use read_limits::ReadLimits;
+pub use request::{ReadGroup, extend_deadline, set_read_group, with_deadline};
 pub use target::{Engine, Target};
 pub use tx::{Signer, Tx};
 pub use value::{FromColumn, Param, Row, Value};

@@ -27,6 +27,28 @@ impl Target {
         Address::parse(url).map(|it| Target::Postgres(Box::new(it)))
     }
 
+    /// The same database with at most this many connections; for a command, two are enough. No effect on SQLite.
+    pub fn with_connections(self, connections: usize) -> Target {
+        match self {
+            Target::Sqlite(_) => self,
+            Target::Postgres(address) => {
+                Target::Postgres(Box::new(address.with_connections(connections)))
+            }
+        }
+    }
+
+    /// The same database, listening for notifications at another `postgres://` URL, because poolers pass none on. No
+    /// effect on SQLite.
+    pub fn with_listen_url(self, url: &str) -> Result<Target, String> {
+        match self {
+            Target::Sqlite(_) => Ok(self),
+            Target::Postgres(mut address) => {
+                address.listen = Some(Box::new(Address::parse(url)?));
+                Ok(Target::Postgres(address))
+            }
+        }
+    }
+
     pub fn has_password(&self) -> bool {
         match self {
             Target::Sqlite(_) => false,

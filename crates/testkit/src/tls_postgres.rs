@@ -1,4 +1,5 @@
-//! A minimal PostgreSQL server that accepts only TLS and answers every statement with success, to test certificates.
+//! A minimal PostgreSQL server that accepts only TLS and answers every statement with the number of the connection, to
+//! test certificates.
 
 use std::io::Result;
 
@@ -10,7 +11,9 @@ use crate::receiver::server_tls;
 
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 const READY: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
-const DONE: &[u8] = b"C\0\0\0\x08SET\0Z\0\0\0\x05I";
+/// One column of text.
+const COLUMNS: &[u8] = b"T\0\0\0\x1a\0\x01n\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0";
+const DONE: &[u8] = b"C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I";
 
 /// Its certificate is for `localhost`, signed by `receiver::authority`.
 pub struct TlsPostgres {
@@ -22,15 +25,17 @@ impl TlsPostgres {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         tokio::spawn(async move {
+            let mut number = 1_u8;
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream));
+                tokio::spawn(serve(stream, number));
+                number += 1;
             }
         });
         TlsPostgres { port }
     }
 }
 
-async fn serve(mut stream: TcpStream) -> Result<()> {
+async fn serve(mut stream: TcpStream, number: u8) -> Result<()> {
     let mut request = [0; 8];
     stream.read_exact(&mut request).await?;
     if request != SSL_REQUEST {
@@ -48,7 +53,9 @@ async fn serve(mut stream: TcpStream) -> Result<()> {
         if kind == b'X' {
             return Ok(());
         }
-        stream.write_all(DONE).await?;
+        // One row with one value of one byte.
+        let row = [b'D', 0, 0, 0, 11, 0, 1, 0, 0, 0, 1, number];
+        stream.write_all(&[COLUMNS, &row, DONE].concat()).await?;
     }
 }
 

@@ -1,16 +1,17 @@
 //! One connection to PostgreSQL, with its prepared statements and a timeout on every answer.
 
 use std::collections::HashMap;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use base::Timestamp;
+use futures_util::future::join3;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, NoTls, Statement};
+use tokio_postgres::{Client, NoTls, SimpleQueryMessage, Statement};
 
 use super::address::{ANSWER_TIMEOUT, Address, CONNECT_TIMEOUT};
 use super::arrays::{self, ArrayParam};
@@ -24,67 +25,140 @@ const PIPELINED_UPDATES_MAX: usize = 16;
 /// More rows are changed or copied by several statements, so that none comes near its time limit.
 pub(super) const ROWS_PER_STATEMENT: usize = 2_000;
 
-/// Planning a query for one page costs three times as much as reading the page, so one generic plan serves all values.
-const SETTINGS: &str = "set plan_cache_mode = 'force_generic_plan'; set jit = off;
-    set lock_timeout = '10s';
-    set idle_in_transaction_session_timeout = '60s';
-    set default_transaction_isolation = 'read committed'";
+/// Settings of every connection. Planning a query for one page costs three times as much as reading the page, so one
+/// generic plan serves all values.
+const SETTINGS: [(&str, &str); 5] = [
+    ("plan_cache_mode", "force_generic_plan"),
+    ("jit", "off"),
+    ("lock_timeout", "10s"),
+    ("idle_in_transaction_session_timeout", "60s"),
+    ("default_transaction_isolation", "read committed"),
+];
+
+/// Further settings of connections without limits.
+const NO_LIMITS: [(&str, &str); 2] =
+    [("idle_in_transaction_session_timeout", "0"), ("lock_timeout", "0")];
+
+/// How the settings reach the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SettingsBy {
+    /// With the connection's first message.
+    Startup,
+    /// By statements after it: a pooler in session mode takes no settings in the first message.
+    Session,
+    /// In each transaction: a pooler in transaction mode gives every transaction another server connection.
+    Transaction,
+}
 
 /// The present time, in microseconds. It goes on during a transaction.
-const NOW: &str = "select cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)";
+pub(super) const NOW: &str =
+    "select cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)";
 
 pub(crate) struct Connection {
     client: Client,
     /// Kept for cancel requests, which need a connection of their own.
     tls: Tls,
     prepared: Mutex<HashMap<String, Statement>>,
-    /// An answer timed out: the connection may be dead although it looks open.
-    is_unresponsive: AtomicBool,
+    /// The connection is not used again: an answer timed out, and it may be dead although it looks open, or it leads to
+    /// a server that has become read-only.
+    is_discarded: AtomicBool,
+    is_read_only: AtomicBool,
+    /// The settings, where each transaction has to set them.
+    local_settings: Option<String>,
+    /// Held while statements are sent, where each read is a transaction of several statements.
+    sending: Mutex<()>,
     /// How long the server may take for an answer, in milliseconds.
     answer_timeout: AtomicU64,
 }
 
+/// How connections of one purpose are opened.
+#[derive(Clone, Copy)]
+pub(super) struct Opener<'a> {
+    pub(super) address: &'a Address,
+    pub(super) settings_by: SettingsBy,
+    /// `None` for changes of the schema, whose statements may take any time and wait for locks as they choose.
+    pub(super) statement_timeout: Option<Duration>,
+}
+
+impl Opener<'_> {
+    pub(super) async fn open(&self) -> Result<Connection> {
+        Connection::open(self.address, self.settings_by, self.statement_timeout).await
+    }
+}
+
 impl Connection {
-    pub(super) async fn open(address: &Address, statement_timeout: Duration) -> Result<Connection> {
-        let connection = Connection::connect(address).await?;
-        // Zero would mean no limit at all.
-        let timeout = statement_timeout.as_millis().max(1);
-        connection.execute_batch(&format!("{SETTINGS}; set statement_timeout = {timeout}")).await?;
-        Ok(connection)
-    }
-
-    /// A connection whose statements may take any time.
-    pub(super) async fn open_unlimited(address: &Address) -> Result<Connection> {
-        let connection = Connection::connect(address).await?;
-        let no_limits = "set statement_timeout = 0; set idle_in_transaction_session_timeout = 0";
-        connection.execute_batch(&format!("{SETTINGS}; {no_limits}")).await?;
-        connection.set_answer_timeout(Duration::MAX);
-        Ok(connection)
-    }
-
-    async fn connect(address: &Address) -> Result<Connection> {
+    pub(super) async fn open(
+        address: &Address,
+        settings_by: SettingsBy,
+        statement_timeout: Option<Duration>,
+    ) -> Result<Connection> {
+        // Zero means no limit at all.
+        let timeout = statement_timeout.map_or(0, |it| it.as_millis().max(1)).to_string();
+        let without_limits: &[_] = if statement_timeout.is_none() { &NO_LIMITS } else { &[] };
+        let limits = [("statement_timeout", timeout.as_str())];
+        let settings = SETTINGS.iter().copied().chain(limits).chain(without_limits.iter().copied());
+        let mut config = address.config.clone();
+        if settings_by == SettingsBy::Startup {
+            config.options(startup_options(address.config.get_options(), settings.clone()));
+        }
         let opening = async {
             if let Some(tls) = address.tls.connector()? {
-                let (client, connection) = address.config.connect(tls).await?;
+                let (client, connection) = config.connect(tls).await?;
                 tokio::spawn(async move { log_end(connection.await) });
                 Ok::<_, Error>(client)
             } else {
-                let (client, connection) = address.config.connect(NoTls).await?;
+                let (client, connection) = config.connect(NoTls).await?;
                 tokio::spawn(async move { log_end(connection.await) });
                 Ok(client)
             }
         };
         let client =
-            tokio::time::timeout(CONNECT_TIMEOUT * 2, opening).await.map_err(timed_out)??;
+            tokio::time::timeout(address.open_timeout(), opening).await.map_err(timed_out)??;
+        let statements = |verb: &str| {
+            let each = settings.clone().map(|(name, value)| format!("{verb} {name} = '{value}'"));
+            each.collect::<Vec<_>>().join("; ")
+        };
         let connection = Connection {
             client,
             tls: address.tls.clone(),
-            prepared: Mutex::new(HashMap::new()),
-            is_unresponsive: AtomicBool::new(false),
+            prepared: Mutex::default(),
+            is_discarded: AtomicBool::new(false),
+            is_read_only: AtomicBool::new(false),
+            local_settings: (settings_by == SettingsBy::Transaction)
+                .then(|| statements("set local")),
+            sending: Mutex::default(),
             answer_timeout: AtomicU64::new(0),
         };
-        connection.set_answer_timeout(ANSWER_TIMEOUT);
+        let timeout = statement_timeout.map_or(Duration::MAX, |_| ANSWER_TIMEOUT);
+        connection.set_answer_timeout(timeout);
+        if settings_by == SettingsBy::Session {
+            connection.execute_batch(&statements("set")).await?;
+        }
         Ok(connection)
+    }
+
+    /// Whether the settings of the first message are in effect.
+    pub(super) async fn has_settings(&self) -> Result<bool> {
+        let (name, value) = SETTINGS[0];
+        let sql = format!("show {name}");
+        let answer = self.with_timeout(self.client.simple_query(&sql)).await?;
+        Ok(answer.iter().any(|it| match it {
+            SimpleQueryMessage::Row(row) => row.get(0) == Some(value),
+            _ => false,
+        }))
+    }
+
+    /// The statement that begins a transaction, with the settings where they are not the connection's own.
+    pub(super) fn begin_statement(&self) -> String {
+        match &self.local_settings {
+            Some(settings) => format!("begin; {settings}"),
+            None => "begin".to_owned(),
+        }
+    }
+
+    /// Whether the server refused a write because it is read-only.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.is_read_only.load(Ordering::Relaxed)
     }
 
     pub(super) fn set_answer_timeout(&self, timeout: Duration) {
@@ -92,8 +166,12 @@ impl Connection {
         self.answer_timeout.store(millis, Ordering::Relaxed);
     }
 
+    pub(super) fn discard(&self) {
+        self.is_discarded.store(true, Ordering::Relaxed);
+    }
+
     pub(super) fn is_usable(&self) -> bool {
-        !self.client.is_closed() && !self.is_unresponsive.load(Ordering::Relaxed)
+        !self.client.is_closed() && !self.is_discarded.load(Ordering::Relaxed)
     }
 
     /// Waits for an answer up to the timeout. A connection that timed out is not used again.
@@ -106,12 +184,22 @@ impl Connection {
     {
         let timeout = Duration::from_millis(self.answer_timeout.load(Ordering::Relaxed));
         match tokio::time::timeout(timeout, answer).await {
-            Ok(outcome) => Ok(outcome?),
+            Ok(outcome) => outcome.map_err(|error| self.note_error(Error::from(error))),
             Err(elapsed) => {
-                self.is_unresponsive.store(true, Ordering::Relaxed);
+                self.discard();
                 Err(timed_out(elapsed))
             }
         }
+    }
+
+    /// A server that has become read-only, after a failover or by its operator, is left: another connection may find
+    /// the one that accepts writes.
+    fn note_error(&self, error: Error) -> Error {
+        if error.is_read_only_server() {
+            self.is_read_only.store(true, Ordering::Relaxed);
+            self.discard();
+        }
+        error
     }
 
     pub(crate) fn client(&self) -> &Client {
@@ -127,7 +215,7 @@ impl Connection {
                 None => Ok(token.cancel_query(NoTls).await?),
             }
         };
-        let _ = tokio::time::timeout(CONNECT_TIMEOUT * 2, canceling).await;
+        let _ = tokio::time::timeout(CONNECT_TIMEOUT, canceling).await;
     }
 
     /// Prepares with the types of the values: the server cannot infer the type of `$1 is null`.
@@ -141,7 +229,7 @@ impl Connection {
         if let Some(statement) = cached {
             return Ok(statement);
         }
-        let statement = self.client.prepare_typed(sql, types).await?;
+        let statement = self.sent_together(self.client.prepare_typed(sql, types)).await?;
         let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         prepared.insert(sql.to_owned(), statement.clone());
         Ok(statement)
@@ -177,7 +265,7 @@ impl Connection {
         self.with_timeout(self.prepare_typed(NOW, &[])).await.map(drop)
     }
 
-    /// The present time of the server.
+    /// The present time of the server, in a transaction.
     pub(super) async fn now(&self) -> Result<Timestamp> {
         let mut now = None;
         self.each(NOW, &[], &mut |row| {
@@ -186,6 +274,43 @@ impl Connection {
         })
         .await?;
         now.ok_or_else(|| Error::internal("PostgreSQL did not tell the time"))
+    }
+
+    /// Reads outside of a transaction. The caller limits the time.
+    pub(super) async fn read(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+    ) -> Result<Vec<tokio_postgres::Row>> {
+        let statement = self.prepare(sql, params).await?;
+        let params = as_dyn(params);
+        if self.local_settings.is_none() {
+            let rows = self.client.query(&statement, &params).await;
+            return rows.map_err(|error| self.note_error(error.into()));
+        }
+        let begin = self.begin_statement();
+        let transaction = join3(
+            self.client.batch_execute(&begin),
+            self.client.query(&statement, &params),
+            self.client.batch_execute("commit"),
+        );
+        let (begun, rows, _) = self.sent_together(transaction).await;
+        begun.and(rows).map_err(|error| self.note_error(error.into()))
+    }
+
+    /// Sends the statements of a future, which its first poll does, without any other statement in between: reads share
+    /// the connection, and one that came into the transaction of another would fail with it.
+    async fn sent_together<T>(&self, statements: impl Future<Output = T>) -> T {
+        let mut statements = pin!(statements);
+        let mut is_sent = false;
+        poll_fn(|cx| {
+            let sending = (!std::mem::replace(&mut is_sent, true))
+                .then(|| self.sending.lock().unwrap_or_else(PoisonError::into_inner));
+            let polled = statements.as_mut().poll(cx);
+            drop(sending);
+            polled
+        })
+        .await
     }
 
     pub(super) async fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<u64> {
@@ -271,11 +396,20 @@ impl Connection {
     }
 }
 
+/// The settings as command-line options of the server, after those of the address.
+fn startup_options<'s>(
+    own: Option<&str>,
+    settings: impl Iterator<Item = (&'s str, &'s str)>,
+) -> String {
+    let each = settings.map(|(name, value)| format!("-c {name}={}", value.replace(' ', "\\ ")));
+    own.map(str::to_owned).into_iter().chain(each).collect::<Vec<_>>().join(" ")
+}
+
 fn as_dyn<'a>(params: &'a [Param<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     params.iter().map(|it| it as &(dyn ToSql + Sync)).collect()
 }
 
-fn timed_out(_: tokio::time::error::Elapsed) -> Error {
+pub(super) fn timed_out(_: tokio::time::error::Elapsed) -> Error {
     Error::unavailable("PostgreSQL did not answer in time")
 }
 

@@ -1,38 +1,52 @@
-//! PostgreSQL: reads are pipelined over a few shared connections; a transaction has its own.
+//! PostgreSQL: reads are pipelined over a few shared connections; a transaction and a slow read have their own.
 
 mod address;
 mod arrays;
+mod budget;
 mod connection;
 mod listen;
 mod pipeline;
+mod pool;
+mod pooler;
+mod shared_connections;
 mod tls;
 mod unlimited;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base::Timestamp;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::outcome::Outcome;
-use crate::read_limits::{self, ReadLimits};
-use crate::value::{Param, Row};
+use crate::read_limits::{ReadLimits, SlowReadPermit, SlowReads};
+use crate::request;
+use crate::value::{Param, Row, RowSource};
 pub(crate) use address::Address;
-use connection::Connection;
+pub use address::DEFAULT_CONNECTIONS;
+use budget::Budget;
+pub use budget::SERVER_MIN;
+use connection::{Connection, Opener, SettingsBy};
 pub(crate) use listen::OnNotification;
 pub(crate) use pipeline::Pipeline;
+use pool::{ConnectionPool, Lent};
+use shared_connections::{ReadInFlight, SharedConnections};
 pub(crate) use unlimited::SchemaLock;
 
-/// Connections that reads share. A read waits only for earlier reads on the same one.
-const SHARED_CONNECTIONS: usize = 4;
-/// Concurrent transactions; more of them wait.
-const TRANSACTIONS_MAX: usize = 16;
 /// How long one statement of a transaction may take.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a transaction may wait for a connection.
+const CONNECTION_WAIT: Duration = Duration::from_secs(10);
+/// A server that answers no read for this long counts as gone. It cancels a read that takes longer than the limit by
+/// itself, so there is nothing else to wait for.
+const SILENCE_MAX: Duration = Duration::from_secs(4);
+/// Connections that nobody used for this long are closed.
+const IDLE_MAX: Duration = Duration::from_secs(60);
+const IDLE_CHECK: Duration = Duration::from_secs(10);
 
 #[derive(Clone)]
 pub(crate) struct Postgres {
@@ -41,33 +55,42 @@ pub(crate) struct Postgres {
 
 struct Pool {
     address: Address,
-    /// Connections that reads share, each opened when it is first used.
-    shared: Vec<Mutex<Option<Arc<Connection>>>>,
-    next_shared: AtomicUsize,
-    /// Idle connections for transactions.
-    idle: Mutex<Vec<Arc<Connection>>>,
-    transactions: Arc<Semaphore>,
+    settings_by: SettingsBy,
+    budget: Budget,
     limits: ReadLimits,
-    slow_reads: Arc<Semaphore>,
-    /// Idle connections for slow reads.
-    slow_idle: Mutex<Vec<Arc<Connection>>>,
+    shared: SharedConnections,
+    transactions: Arc<ConnectionPool>,
+    slow: Arc<ConnectionPool>,
+    slow_reads: SlowReads,
 }
 
 impl Postgres {
     pub(crate) async fn connect(address: &Address, limits: ReadLimits) -> Result<Postgres> {
-        let first = Arc::new(Connection::open(address, STATEMENT_TIMEOUT).await?);
-        let shared = (0..SHARED_CONNECTIONS).map(|_| Mutex::new(None)).collect();
-        let pool = Pool {
+        let budget = Budget::new(address.connections, limits);
+        let inline = if budget.slow == 0 { limits.total } else { limits.inline };
+        let limits = ReadLimits { inline, slow_at_once: budget.slow.max(1), ..limits };
+        let (first, second, settings_by) = connect_two(address, inline).await?;
+        let pool = Arc::new(Pool {
             address: address.clone(),
-            shared,
-            next_shared: AtomicUsize::new(0),
-            idle: Mutex::new(vec![first]),
-            transactions: Arc::new(Semaphore::new(TRANSACTIONS_MAX)),
+            settings_by,
+            budget,
             limits,
-            slow_reads: Arc::new(Semaphore::new(limits.slow_at_once)),
-            slow_idle: Mutex::new(Vec::new()),
-        };
-        Ok(Postgres { pool: Arc::new(pool) })
+            shared: SharedConnections::new(budget.shared),
+            transactions: Arc::new(ConnectionPool::new(budget.transactions)),
+            slow: Arc::new(ConnectionPool::new(budget.slow)),
+            slow_reads: SlowReads::new(limits.slow_at_once),
+        });
+        pool.transactions.add(Arc::new(first));
+        pool.shared.add(Arc::new(second));
+        let watched = Arc::downgrade(&pool);
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(IDLE_CHECK).await;
+                let Some(pool) = watched.upgrade() else { return };
+                pool.close_idle();
+            }
+        });
+        Ok(Postgres { pool })
     }
 
     pub(crate) fn limits(&self) -> ReadLimits {
@@ -82,9 +105,18 @@ impl Postgres {
         params: &[Param<'_>],
         visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
     ) -> Result<()> {
-        match self.pool.shared_connection().await?.each(sql, params, visit).await {
-            Err(error) if error.is_canceled_statement() => self.each_slow(sql, params, visit).await,
-            outcome => outcome,
+        let pool = &self.pool;
+        if pool.has_slow_pool() && pool.slow_reads.is_known(sql) {
+            return self.each_slow(sql, params, visit).await;
+        }
+        match pool.read_shared(sql, params).await {
+            Ok(rows) => visit_all(&rows, visit),
+            Err(error) if error.is_canceled_statement() && pool.has_slow_pool() => {
+                pool.slow_reads.remember(sql);
+                self.each_slow(sql, params, visit).await
+            }
+            Err(error) if error.is_canceled_statement() => Err(Error::TimedOut),
+            Err(error) => Err(error),
         }
     }
 
@@ -95,21 +127,50 @@ impl Postgres {
         params: &[Param<'_>],
         visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
     ) -> Result<()> {
-        let until = Instant::now() + self.pool.limits.total;
-        let permit = read_limits::acquire_slow_read(&self.pool.slow_reads, until).await?;
-        let connection = self.pool.slow_connection().await?;
-        let read = SlowRead { in_flight: Some((connection.clone(), permit)) };
-        let outcome = connection.each(sql, params, visit).await;
-        read.finish(&self.pool);
-        outcome.map_err(|it| if it.is_canceled_statement() { Error::TimedOut } else { it })
+        let pool = &self.pool;
+        let until = request::deadline_within(pool.limits.total);
+        let permit = pool.slow_reads.acquire(until).await?;
+        if !pool.has_slow_pool() {
+            let rows = pool.read_shared(sql, params).await.map_err(too_slow_if_canceled)?;
+            return visit_all(&rows, visit);
+        }
+        let opener = pool.opener(pool.limits.total);
+        let lent = match pool.slow.acquire(until, opener).await {
+            Err(error) if error.is_out_of_connections() => {
+                let opener = pool.opener(STATEMENT_TIMEOUT);
+                pool.transactions.acquire(until, opener).await?
+            }
+            acquired => acquired?,
+        };
+        let (started, connection) = (Instant::now(), lent.connection().clone());
+        let read = SlowRead { in_flight: Some((lent, permit)) };
+        let reading = connection.read(sql, params);
+        let answer = tokio::time::timeout_at(until + SILENCE_MAX, reading).await;
+        let answer = answer.unwrap_or_else(|elapsed| {
+            connection.discard();
+            Err(connection::timed_out(elapsed))
+        });
+        if started.elapsed() < pool.limits.inline {
+            pool.slow_reads.forget(sql);
+        }
+        // Rows count as part of the read: a long answer takes memory and time as well.
+        let visited = answer.and_then(|rows| visit_all(&rows, visit));
+        read.finish();
+        visited.map_err(too_slow_if_canceled)
     }
 
     pub(crate) async fn now(&self) -> Result<Timestamp> {
-        self.pool.shared_connection().await?.now().await
+        let rows = self.pool.read_shared(connection::NOW, &[]).await?;
+        let row =
+            rows.first().ok_or_else(|| Error::internal("PostgreSQL did not tell the time"))?;
+        Row(RowSource::Postgres(row)).get(0)
     }
 
     pub(crate) async fn check(&self, sql: &str) -> Result<()> {
-        self.pool.shared_connection().await?.check(sql).await
+        let pool = &self.pool;
+        let opener = pool.opener(pool.limits.inline);
+        let (connection, _read) = pool.shared.begin(None, opener).await?;
+        connection.check(sql).await
     }
 
     /// Runs a transaction on a blocking thread, with a connection of its own.
@@ -122,14 +183,17 @@ impl Postgres {
         E: From<Error> + Send + 'static,
     {
         let pool = self.pool.clone();
-        let closed = |_| Error::internal("the pool is closed");
-        let permit = pool.transactions.clone().acquire_owned().await.map_err(closed)?;
-        let connection = pool.transaction_connection().await?;
+        let until = request::deadline_within(CONNECTION_WAIT);
+        let opener = pool.opener(STATEMENT_TIMEOUT);
+        let lent = pool.transactions.acquire(until, opener).await?;
         let runtime = tokio::runtime::Handle::current();
         let done = tokio::task::spawn_blocking(move || {
+            let connection = lent.connection().clone();
             let outcome = transact(Pipeline::new(connection.clone(), runtime), work);
-            pool.return_connection(connection);
-            drop(permit);
+            if connection.is_read_only() {
+                pool.shared.clear();
+            }
+            drop(lent);
             outcome
         });
         match done.await {
@@ -138,19 +202,71 @@ impl Postgres {
         }
     }
 
-    /// Increments the value whenever a notification arrives, until every receiver is dropped.
+    /// Increments the value whenever a notification arrives, until every receiver is dropped. A pooler that lends its
+    /// server connections passes no notifications on; without an address to listen at, the receivers poll.
     pub(crate) fn listen(
         &self,
         notifications: watch::Sender<u64>,
         on_notification: Arc<OnNotification>,
     ) {
-        tokio::spawn(listen::listen(self.pool.address.clone(), notifications, on_notification));
+        let address = match (&self.pool.address.listen, self.pool.settings_by) {
+            (Some(direct), _) => direct.named_like(&self.pool.address),
+            (None, SettingsBy::Transaction) => {
+                tracing::info!(
+                    "a pooler in transaction mode passes no notifications on; polling instead \
+                     (set database.listen_url to PostgreSQL's own address to avoid it)"
+                );
+                return;
+            }
+            (None, _) => self.pool.address.clone(),
+        };
+        tokio::spawn(listen::listen(address, notifications, on_notification));
     }
 
     /// A new connection outside the pool, for one long read.
     pub(crate) async fn connection(&self) -> Result<Connection> {
-        Connection::open(&self.pool.address, STATEMENT_TIMEOUT).await
+        self.pool.opener(STATEMENT_TIMEOUT).open().await
     }
+}
+
+/// Opens the first two connections, for a transaction and for reads, and finds out how settings reach the server.
+async fn connect_two(
+    address: &Address,
+    inline: Duration,
+) -> Result<(Connection, Connection, SettingsBy)> {
+    let mut by = SettingsBy::Startup;
+    let first = match Connection::open(address, by, Some(STATEMENT_TIMEOUT)).await {
+        Err(error) if error.server_says("startup parameter") => {
+            by = SettingsBy::Session;
+            Connection::open(address, by, Some(STATEMENT_TIMEOUT)).await?
+        }
+        opened => opened?,
+    };
+    // A pooler may also be told to ignore what it does not know.
+    if by == SettingsBy::Startup && !first.has_settings().await? {
+        by = SettingsBy::Session;
+    }
+    let second = Connection::open(address, by, Some(inline)).await?;
+    if pooler::pools_transactions(&first, &second).await? {
+        by = SettingsBy::Transaction;
+    } else if by == SettingsBy::Startup {
+        return Ok((first, second, by));
+    }
+    // Both are opened again: a session's settings would stay on a server connection that others are lent.
+    drop((first, second));
+    let first = Connection::open(address, by, Some(STATEMENT_TIMEOUT)).await?;
+    Ok((first, Connection::open(address, by, Some(inline)).await?, by))
+}
+
+fn visit_all(
+    rows: &[tokio_postgres::Row],
+    visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
+) -> Result<()> {
+    rows.iter().try_for_each(|row| visit(&Row(RowSource::Postgres(row))))
+}
+
+fn too_slow_if_canceled(error: Error) -> Error {
+    if error.is_canceled_statement() { Error::TimedOut } else { error }
 }
 
 fn transact<T, E: From<Error>>(
@@ -175,77 +291,78 @@ fn transact<T, E: From<Error>>(
 }
 
 impl Pool {
-    async fn shared_connection(&self) -> Result<Arc<Connection>> {
-        let index = self.next_shared.fetch_add(1, Ordering::Relaxed) % SHARED_CONNECTIONS;
-        let slot = &self.shared[index];
-        let live = |slot: &Mutex<Option<Arc<Connection>>>| {
-            let slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-            slot.as_ref().filter(|it| it.is_usable()).cloned()
-        };
-        if let Some(connection) = live(slot) {
-            return Ok(connection);
-        }
-        let fresh = Arc::new(Connection::open(&self.address, self.limits.inline).await?);
-        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(fresh.clone());
-        Ok(fresh)
+    fn has_slow_pool(&self) -> bool {
+        self.budget.slow > 0
     }
 
-    async fn transaction_connection(&self) -> Result<Arc<Connection>> {
+    fn opener(&self, statement_timeout: impl Into<Option<Duration>>) -> Opener<'_> {
+        let (address, settings_by) = (&self.address, self.settings_by);
+        Opener { address, settings_by, statement_timeout: statement_timeout.into() }
+    }
+
+    async fn read_shared(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+    ) -> Result<Vec<tokio_postgres::Row>> {
+        let opener = self.opener(self.limits.inline);
+        let (connection, read) = self.shared.begin(request::read_group(), opener).await?;
+        let reading = connection.read(sql, params);
+        let answer = self.unless_silent(&connection, &read, reading).await;
+        read.finish();
+        answer
+    }
+
+    /// Waits for an answer as long as the server answers anything on this connection.
+    async fn unless_silent<T>(
+        &self,
+        connection: &Connection,
+        read: &ReadInFlight<'_>,
+        answer: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let mut answer = pin!(answer);
+        let silence = self.limits.inline + SILENCE_MAX;
         loop {
-            let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            match idle {
-                Some(connection) if connection.is_usable() => return Ok(connection),
-                Some(_) => {}
-                None => {
-                    let fresh = Connection::open(&self.address, STATEMENT_TIMEOUT).await?;
-                    return Ok(Arc::new(fresh));
+            let until = read.answered_at() + silence;
+            match tokio::time::timeout_at(until, answer.as_mut()).await {
+                Ok(outcome) => return outcome,
+                Err(_) if read.answered_at() + silence > until => {}
+                Err(elapsed) => {
+                    connection.discard();
+                    return Err(connection::timed_out(elapsed));
                 }
             }
         }
     }
 
-    async fn slow_connection(&self) -> Result<Arc<Connection>> {
-        let idle = self.slow_idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        match idle.filter(|it| it.is_usable()) {
-            Some(connection) => Ok(connection),
-            None => Ok(Arc::new(Connection::open(&self.address, self.limits.total).await?)),
-        }
-    }
-
-    fn return_connection(&self, connection: Arc<Connection>) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if connection.is_usable() {
-            idle.push(connection);
-        } else {
-            // If one connection died, the idle ones are probably dead too, and each would cost a caller its timeout.
-            idle.clear();
-        }
+    fn close_idle(&self) {
+        self.transactions.close_idle(IDLE_MAX);
+        self.slow.close_idle(IDLE_MAX);
+        self.shared.close_idle(IDLE_MAX);
     }
 }
 
 /// A slow read in flight. If its caller stops waiting, the query is canceled on the server: otherwise it would keep
 /// running while its permit went to another read.
 struct SlowRead {
-    in_flight: Option<(Arc<Connection>, OwnedSemaphorePermit)>,
+    in_flight: Option<(Lent, SlowReadPermit)>,
 }
 
 impl SlowRead {
-    fn finish(mut self, pool: &Pool) {
-        let Some((connection, permit)) = self.in_flight.take() else { return };
-        if connection.is_usable() {
-            pool.slow_idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
-        }
-        drop(permit);
+    fn finish(mut self) {
+        self.in_flight = None;
     }
 }
 
 impl Drop for SlowRead {
     fn drop(&mut self) {
-        let Some((connection, permit)) = self.in_flight.take() else { return };
+        let Some((mut lent, permit)) = self.in_flight.take() else { return };
+        // The cancel request may arrive late and hit the next query, so the connection is not used again.
+        lent.retire();
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
-            connection.cancel_query().await;
-            drop((connection, permit));
+            lent.connection().cancel_query().await;
+            drop((lent, permit));
         });
     }
 }

@@ -190,7 +190,7 @@ impl Pipeline {
         }
         let begin = async {
             match is_first {
-                true => connection.execute_batch("begin").await,
+                true => connection.execute_batch(&connection.begin_statement()).await,
                 false => Ok(()),
             }
         };

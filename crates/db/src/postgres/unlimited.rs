@@ -30,7 +30,7 @@ pub(crate) struct SchemaLock {
 impl Postgres {
     /// Waits until no other process is migrating.
     pub(crate) async fn lock_schema(&self) -> Result<SchemaLock> {
-        let connection = Connection::open_unlimited(&self.pool.address).await?;
+        let connection = self.pool.opener(None).open().await?;
         let mut is_waiting = false;
         loop {
             connection.execute_batch(&format!("begin; {NO_LIMITS}")).await?;
@@ -60,7 +60,7 @@ impl Postgres {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let connection = Arc::new(Connection::open_unlimited(&self.pool.address).await?);
+        let connection = Arc::new(self.pool.opener(None).open().await?);
         let runtime = tokio::runtime::Handle::current();
         let millis = lock_timeout.as_millis().max(1);
         let limits = format!("{NO_LIMITS}; set local lock_timeout = {millis}");
@@ -78,8 +78,7 @@ impl Postgres {
     /// Runs one statement outside of a transaction, such as the concurrent build of an index. It waits for locks as
     /// long as it takes, because nobody waits behind it.
     pub(crate) async fn run_unlimited(&self, sql: &str) -> Result<()> {
-        let connection = Connection::open_unlimited(&self.pool.address).await?;
-        connection.execute_batch("set lock_timeout = 0").await?;
+        let connection = self.pool.opener(None).open().await?;
         connection.execute_batch(sql).await
     }
 }

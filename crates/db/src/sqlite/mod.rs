@@ -10,15 +10,15 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
-use tokio::sync::Semaphore;
+use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
 use tokio::time::Instant;
 
 use crate::dialect::for_sqlite;
 use crate::error::{Error, Result};
 use crate::outcome::Outcome;
-use crate::read_limits::{self, Deadline, ReadLimits};
-use crate::value::{Param, Row};
+use crate::read_limits::{self, Deadline, ReadLimits, SlowReads};
+use crate::request;
+use crate::value::{Param, Row, RowSource};
 use writer::Writer;
 
 /// Enough for every statement of the product, with its variants, on each connection.
@@ -38,7 +38,7 @@ struct Shared {
     idle_readers: Mutex<Vec<Reader>>,
     writer: Writer,
     limits: ReadLimits,
-    slow_reads: Arc<Semaphore>,
+    slow_reads: SlowReads,
 }
 
 /// A read-only connection whose queries are interrupted at their deadline.
@@ -56,7 +56,7 @@ impl Sqlite {
             idle_readers: Mutex::new(Vec::new()),
             writer,
             limits,
-            slow_reads: Arc::new(Semaphore::new(limits.slow_at_once)),
+            slow_reads: SlowReads::new(limits.slow_at_once),
         };
         Ok(Sqlite { shared: Arc::new(shared) })
     }
@@ -65,37 +65,63 @@ impl Sqlite {
         self.shared.limits
     }
 
-    /// Reads on the calling thread, for at most the inline limit.
+    /// Reads on the calling thread, for at most the inline limit. A statement that exceeded it a moment ago for this
+    /// person is not tried.
     pub(crate) fn each_inline(
         &self,
         sql: &str,
         params: &[Param<'_>],
         visit: &mut dyn FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.with_reader(|reader| {
+        if self.shared.slow_reads.is_known(sql) {
+            return Err(Error::TimedOut);
+        }
+        let read = self.with_reader(|reader| {
             reader.deadline.set(self.shared.limits.inline);
             statement::each(&reader.connection, sql, params, visit)
-        })
+        });
+        self.remember_if_slow(sql, read)
     }
 
     /// Reads on the calling thread a query that cannot restart once a row was visited: the inline limit applies up to
-    /// the first row, the total limit after it.
+    /// the first row, the total limit after it. Rows after the inline limit are read off the runtime's threads.
     pub(crate) fn each_once(
         &self,
         sql: &str,
         params: &[Param<'_>],
         visit: &mut dyn FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.with_reader(|reader| {
+        if self.shared.slow_reads.is_known(sql) {
+            return Err(Error::TimedOut);
+        }
+        let read = self.with_reader(|reader| {
+            let started = Instant::now();
             reader.deadline.set(self.shared.limits.inline);
-            let mut is_first = true;
-            statement::each(&reader.connection, sql, params, &mut |row| {
-                if std::mem::take(&mut is_first) {
-                    reader.deadline.set(self.shared.limits.total);
+            let mut statement = reader.connection.prepare_cached(&for_sqlite(sql))?;
+            let mut rows = statement.query(params_from_iter(params))?;
+            let Some(first) = rows.next()? else { return Ok(()) };
+            let until = request::deadline_within(self.shared.limits.total);
+            reader.deadline.set(until.saturating_duration_since(Instant::now()));
+            visit(&Row(RowSource::Sqlite(first)))?;
+            while started.elapsed() < self.shared.limits.inline {
+                let Some(row) = rows.next()? else { return Ok(()) };
+                visit(&Row(RowSource::Sqlite(row)))?;
+            }
+            read_limits::block_off_runtime(|| {
+                while let Some(row) = rows.next()? {
+                    visit(&Row(RowSource::Sqlite(row)))?;
                 }
-                visit(row)
+                Ok(())
             })
-        })
+        });
+        self.remember_if_slow(sql, read)
+    }
+
+    fn remember_if_slow(&self, sql: &str, read: Result<()>) -> Result<()> {
+        if matches!(read, Err(Error::TimedOut)) {
+            self.shared.slow_reads.remember(sql);
+        }
+        read
     }
 
     /// Waits for a permit of the slow-read pool, then reads.
@@ -105,15 +131,19 @@ impl Sqlite {
         params: &[Param<'_>],
         visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
     ) -> Result<()> {
-        let until = Instant::now() + self.shared.limits.total;
-        let permit = read_limits::acquire_slow_read(&self.shared.slow_reads, until).await?;
+        let until = request::deadline_within(self.shared.limits.total);
+        let permit = self.shared.slow_reads.acquire(until).await?;
+        let started = Instant::now();
         let outcome = read_limits::block_off_runtime(|| {
             self.with_reader(|reader| {
-                reader.deadline.set(until.saturating_duration_since(Instant::now()));
+                reader.deadline.set(until.saturating_duration_since(started));
                 statement::each(&reader.connection, sql, params, visit)
             })
         });
         drop(permit);
+        if started.elapsed() < self.shared.limits.inline {
+            self.shared.slow_reads.forget(sql);
+        }
         outcome
     }
 

@@ -142,3 +142,30 @@ async fn an_invalid_url_is_refused_without_repeating_it() {
     let shown = format!("{:?}", Target::postgres("postgres://u:hunter2@localhost/x").unwrap());
     assert!(!shown.contains("hunter2"), "{shown}");
 }
+
+#[tokio::test]
+async fn a_read_behind_a_silent_server_fails_after_seconds() {
+    let Some(remote) = Remote::new().await else { return };
+    remote.read_often().await;
+    remote.proxy.silence();
+    tokio::time::pause();
+    assert_unavailable(tokio::time::timeout(Duration::from_secs(6), remote.ids()).await.unwrap());
+}
+
+/// After a failover, the old primary only allows reads, and its connections stay open.
+#[tokio::test]
+async fn a_server_that_became_read_only_is_unavailable_and_its_connection_is_left() {
+    let Some(remote) = Remote::new().await else { return };
+    const PROCESS: &str = "select cast(pg_backend_pid() as bigint)";
+    let process = || remote.db.write(|tx| tx.first(PROCESS, &[], |row| row.get::<i64>(0)));
+    let before = process().await.unwrap();
+    let refused = remote.db.write(|tx| {
+        tx.execute("set transaction read only", &[])?;
+        add(tx, 1)
+    });
+    let error: Error = refused.await.unwrap_err();
+    assert!(error.is_read_only_server(), "{error:?}");
+    assert_unavailable::<()>(Err(error));
+    assert_ne!(process().await.unwrap(), before, "the connection was used again");
+    remote.add(1).await.unwrap();
+}

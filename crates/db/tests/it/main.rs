@@ -2,9 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a failed step of a test should panic")]
 
 mod connection_loss;
+mod fair_reads;
 mod full_disk;
 mod large_writes;
 mod migrations;
+mod pool;
+mod poolers;
 mod slow_reads;
 mod tables;
 mod tls;
