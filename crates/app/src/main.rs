@@ -14,12 +14,16 @@ mod progress;
 mod serve;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use clap::Parser as _;
 
 use cli::{Cli, Command};
 use config::{Config, Search};
+
+/// How long work that nobody waits for any more may take when the program ends.
+const STOP_MAX: Duration = Duration::from_millis(500);
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -57,7 +61,10 @@ fn run(cli: &Cli) -> Result<()> {
         .enable_all()
         .build()
         .context("cannot start the runtime's threads")?;
-    runtime.block_on(dispatch(cli))
+    let outcome = runtime.block_on(dispatch(cli));
+    // A transaction may still wait for a database that has stopped answering; it is not waited for.
+    runtime.shutdown_timeout(STOP_MAX);
+    outcome
 }
 
 async fn dispatch(cli: &Cli) -> Result<()> {

@@ -26,9 +26,23 @@ pub(crate) enum IfMissing {
     Create,
 }
 
+/// Connections of a command to PostgreSQL. A server's are a setting.
+const COMMAND_CONNECTIONS: usize = 2;
+
 /// Opens the database, migrates its schema and checks that it belongs to this installation.
 pub(crate) async fn app(config: &Config, want: IfMissing) -> Result<App> {
-    let (db, key) = database(config, want).await?;
+    app_on(config, database(config, want).await?).await
+}
+
+/// The same for a server, which creates a missing database and has more connections than a command.
+pub(crate) async fn server_app(config: &Config) -> Result<App> {
+    data_dir::create(&config.data_dir)?;
+    data_dir::create_database_file(config)?;
+    let db = connect_with(config, config.database_connections).await?;
+    app_on(config, (db, data_dir::find_or_create_key(config)?)).await
+}
+
+async fn app_on(config: &Config, (db, key): (Db, Key)) -> Result<App> {
     migrate(&db, config).await?;
     installation::claim(&db, &key).await?;
     let app = App::new(Setup {
@@ -155,7 +169,12 @@ async fn existing(config: &Config) -> Result<Db> {
     Ok(db)
 }
 
+/// Opens the database for a command.
 pub(crate) async fn connect(config: &Config) -> Result<Db> {
+    connect_with(config, COMMAND_CONNECTIONS).await
+}
+
+async fn connect_with(config: &Config, connections: usize) -> Result<Db> {
     let Some(url) = &config.database_url else {
         let path = data_dir::database_file(config);
         return Db::open(&Target::sqlite(&path))
@@ -163,7 +182,22 @@ pub(crate) async fn connect(config: &Config) -> Result<Db> {
             .with_context(|| format!("cannot open {}", path.display()));
     };
     let target = Target::postgres(url).map_err(|reason| anyhow!("database.url {reason}"))?;
-    Db::open(&target).await.context(
-        "cannot connect to PostgreSQL; check database.url, that the server is running and that it accepts your login",
-    )
+    let mut target = target.with_connections(connections);
+    if let Some(url) = &config.database_listen_url {
+        let direct = target.with_listen_url(url);
+        target = direct.map_err(|reason| anyhow!("database.listen_url {reason}"))?;
+    }
+    let opened = Db::open(&target).await;
+    opened.map_err(|error| {
+        let says_what_to_do =
+            matches!(error, db::Error::Unsupported(_)) || error.is_out_of_connections();
+        let context = match says_what_to_do {
+            true => "cannot use PostgreSQL",
+            false => {
+                "cannot connect to PostgreSQL; check database.url, that the server is running and that it accepts \
+                 your login"
+            }
+        };
+        anyhow::Error::new(error).context(context)
+    })
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use service::access::{keys, sign_ins};
-use service::platform::{limits, processes};
+use service::platform::{limits, processes, readiness};
 use service::{App, actions};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
@@ -22,15 +22,15 @@ use crate::{data_dir, descriptors, open};
 const BACKLOG: u32 = 4_096;
 /// Connections allowed to the metrics listener, which only a scraper uses.
 const METRICS_CONNECTIONS: usize = 64;
-/// After the drain, background loops get this long to finish their current step.
-const LOOPS_MAX: Duration = Duration::from_secs(20);
+/// How long the last writes may take.
+const LAST_WRITES_MAX: Duration = Duration::from_millis(800);
 
 pub(crate) async fn run(config: &Config, serving: &Serving) -> Result<()> {
     let stop = stop_on_signal()?;
     forget_ready_file(serving.ready_file.as_deref())?;
     data_dir::create(&config.data_dir)?;
     let _lock = lock(config)?;
-    let app = open::app(config, open::IfMissing::Create).await?;
+    let app = open::server_app(config).await?;
     limits::store_policy(&app).await?;
     let bound = Bound::new(config).await?;
     let mut loops = Loops::new(stop.clone());
@@ -102,31 +102,56 @@ impl Bound {
         processes::register(&app).await.context("cannot register this process")?;
         let routers = web::routers(app.clone(), settings);
         let limits = server_limits(config);
-        let draining = {
-            let (app, stop) = (app.clone(), stop.clone());
-            async move {
-                until(stop).await;
-                actions::end_waits(&app);
-            }
-        };
+        let draining = begin_drain(app.clone(), stop.clone(), config.stop_delay);
         let main = web::serve(self.listener, routers.main, limits, draining);
         let metrics = async {
             let limits = web::ServerLimits::new(METRICS_CONNECTIONS);
             match self.metrics {
-                Some(listener) => web::serve(listener, routers.metrics, limits, until(stop)).await,
+                Some(listener) => {
+                    web::serve(listener, routers.metrics, limits, until(stop.clone())).await
+                }
                 None => Ok(()),
             }
         };
-        let (main, metrics) = tokio::join!(main, metrics);
+        // Background loops may finish their current step while requests drain. A step that is cut off is done later.
+        let loops = async {
+            until(stop.clone()).await;
+            let most = config.stop_delay + config.drain_max;
+            if tokio::time::timeout(most, loops.join()).await.is_err() {
+                tracing::warn!("background step did not finish before shutdown");
+            }
+        };
+        let (main, metrics, ()) = tokio::join!(main, metrics, loops);
         main.and(metrics).context("the server failed")?;
-        if tokio::time::timeout(LOOPS_MAX, loops.join()).await.is_err() {
-            tracing::warn!("background step did not finish before shutdown");
-        }
-        processes::leave(&app).await.context("cannot end the row of this process")?;
-        // Saves when keys were last used since the last step.
-        keys::save_usage_once(&app).await.context("cannot save when keys were last used")?;
+        last_writes(&app).await;
         tracing::info!("Evenkeel has stopped");
         Ok(())
+    }
+}
+
+/// Ends the row of this process, so that its claims end at once, and saves when keys were last used since the last step.
+/// Neither is worth waiting for a database that does not answer.
+async fn last_writes(app: &App) {
+    let writing = async {
+        processes::leave(app).await?;
+        keys::save_usage_once(app).await
+    };
+    let written = tokio::time::timeout(LAST_WRITES_MAX, writing).await;
+    let written = written.context("the database does not answer").and_then(|it| Ok(it?));
+    if let Err(error) = written {
+        let error = crate::sentence(&error);
+        tracing::warn!(error, "cannot save the last changes of this process");
+    }
+}
+
+/// Waits for the signal to stop. From then on the process is not ready and requests that wait for a change are answered;
+/// the listener stays open until those who ask for readiness have had time to send their requests elsewhere.
+async fn begin_drain(app: App, stop: watch::Receiver<bool>, delay: Duration) {
+    until(stop).await;
+    let is_probed = readiness::begin_stop(&app);
+    actions::end_waits(&app);
+    if is_probed {
+        tokio::time::sleep(delay).await;
     }
 }
 
@@ -137,6 +162,7 @@ fn server_limits(config: &Config) -> web::ServerLimits {
         limits.per_address = per_address.min(connections);
     }
     limits.proxies = config.proxies.clone();
+    limits.drain_max = config.drain_max;
     limits
 }
 

@@ -51,6 +51,11 @@ impl Error {
         Error::Invalid { param: Some(param.to_owned()), message: message.into() }
     }
 
+    /// The database does not answer.
+    pub fn unavailable(message: impl Into<String>) -> Error {
+        Error::Unavailable(db::Error::unavailable(message))
+    }
+
     pub fn internal(message: impl Into<String>) -> Error {
         Error::Internal(Arc::from(Box::<dyn std::error::Error + Send + Sync>::from(message.into())))
     }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request};
@@ -13,6 +13,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use service::access::{keys, oauth};
 use service::platform::limits::{self, RateLimitStatus};
+use service::platform::requests;
 use service::{Caller, Error};
 use wire::v1::{API_VERSION, API_VERSIONS, Code};
 
@@ -22,10 +23,13 @@ use crate::cors::put_cors;
 use crate::error::{Refusal, error_chain};
 use crate::oauth::resource_metadata_url;
 use crate::query::Query;
-use crate::{WebState, body};
+use crate::{WebState, body, deadlines};
 
 /// The version of the API: a request can ask for one, and every response names its own.
 const VERSION: HeaderName = HeaderName::from_static("evenkeel-version");
+
+/// How long counting a request against its rate limit may take, which is a small write on PostgreSQL.
+const COUNT_MAX: Duration = Duration::from_secs(5);
 
 /// Facts about a request for its response headers and log line.
 #[derive(Default)]
@@ -48,9 +52,13 @@ pub(crate) async fn handle(
     let if_none_match = request.headers().get(header::IF_NONE_MATCH).cloned();
     let origin = request.headers().get(header::ORIGIN).cloned();
     let mut facts = RequestFacts::default();
-    let handled = AssertUnwindSafe(run(&web, endpoints, request, &mut facts));
+    let handled = AssertUnwindSafe(requests::with_deadline(
+        deadlines::of_method(&method),
+        run(&web, endpoints, request, &mut facts),
+    ));
     let outcome = match handled.catch_unwind().await {
-        Ok(outcome) => outcome,
+        Ok(Some(outcome)) => outcome,
+        Ok(None) => Err(Failure::Own(Error::TooSlow)),
         Err(_) => Err(Failure::Own(Error::internal("handler panicked"))),
     };
 
@@ -143,6 +151,7 @@ async fn run(
     };
     facts.route = Some(endpoint.path);
     let caller = authenticate(web, &parts).await?;
+    requests::charge_to(&caller);
     count_request(web, &caller, facts).await?;
     check_version(&parts.headers)?;
     caller.require_all(endpoint.scopes).map_err(|error| refused(web, error, &[]))?;
@@ -156,6 +165,10 @@ async fn run(
             bytes
         }
     };
+    let turn = match *method {
+        Method::GET => Some(web.read_turns.take(caller.user).await?),
+        _ => None,
+    };
     let ids = query.id_names();
     let public_url = web.settings.public_url.clone();
     let call = Call {
@@ -168,6 +181,7 @@ async fn run(
         method: parts.method,
         headers: parts.headers,
         public_url,
+        turn,
     };
     (endpoint.handle)(call).await.map_err(|error| refused(web, error, &ids))
 }
@@ -194,7 +208,10 @@ async fn count_request(
     facts: &mut RequestFacts,
 ) -> Result<(), Failure> {
     facts.user = Some(caller.user);
-    let rate_limit = limits::count_request(&web.app, caller.credential_id()).await?;
+    let counting = limits::count_request(&web.app, caller.credential_id());
+    let rate_limit = tokio::time::timeout(COUNT_MAX, counting)
+        .await
+        .map_err(|_| Error::unavailable("the database did not count the request in time"))??;
     facts.rate_limit = Some(rate_limit);
     if rate_limit.accepted {
         return Ok(());

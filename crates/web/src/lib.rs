@@ -4,6 +4,7 @@ mod answer;
 pub mod api;
 mod body;
 mod cors;
+mod deadlines;
 mod dispatch;
 mod error;
 mod metrics;
@@ -12,6 +13,7 @@ pub mod openapi;
 mod panics;
 mod proxies;
 mod query;
+mod read_turns;
 mod server;
 mod site;
 
@@ -67,6 +69,7 @@ struct Shared {
     app: App,
     settings: Settings,
     metrics: metrics::Metrics,
+    read_turns: read_turns::ReadTurns,
     openapi: bytes::Bytes,
 }
 
@@ -96,7 +99,8 @@ pub fn routers_with(app: App, settings: Settings, endpoints: &'static [api::Endp
     let proxies = settings.proxies.clone();
     let openapi = openapi::document(&settings.public_url).into();
     let metrics = metrics::Metrics::new(&app);
-    let web = WebState(Arc::new(Shared { app, settings, metrics, openapi }));
+    let read_turns = read_turns::ReadTurns::default();
+    let web = WebState(Arc::new(Shared { app, settings, metrics, read_turns, openapi }));
     let metrics = Router::new().route("/metrics", get(metrics::page)).with_state(web.clone());
     let v1 = {
         let web = web.clone();
@@ -116,6 +120,7 @@ pub fn routers_with(app: App, settings: Settings, endpoints: &'static [api::Endp
     let zip = NotForContentType::const_new("application/zip");
     let worthwhile = DefaultPredicate::new().and(SizeAbove::new(1_024)).and(zip);
     let main = main.layer(axum::middleware::from_fn(panics::catch));
+    let main = main.layer(axum::middleware::from_fn(deadlines::limit));
     let main = main.layer(CompressionLayer::new().compress_when(worthwhile));
     let main = main.layer(axum::middleware::map_response(move |mut response: Response| {
         if is_https {

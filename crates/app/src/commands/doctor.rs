@@ -7,12 +7,16 @@ use anyhow::{Result, bail};
 use base::{Clock, TimeZone};
 use db::Db;
 use serde::Serialize;
-use service::platform::{health, installation};
+use service::platform::health::{self, ConnectionUse};
+use service::platform::installation;
 use service::schema;
 
 use super::{print, print_json};
 use crate::config::{self, Config, Flags, Search};
 use crate::{data_dir, open};
+
+/// Connections that servers should leave for commands and other programs.
+const SPARE_CONNECTIONS: i64 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -170,6 +174,12 @@ async fn database(config: &Config, db: &Db) -> Vec<Check> {
         Err(error) => return vec![fail("database", chain(error))],
     };
     let mut checks = vec![ok("database", health.engine)];
+    match health::connections(db).await {
+        Ok(used) => checks.extend(used.map(|it| connections(config, it))),
+        Err(error) => {
+            checks.push(warn("connections", format!("cannot be counted: {}", chain(error))))
+        }
+    }
     let state = schema::state(db).await;
     let is_usable = state.as_ref().is_ok_and(|it| it.pending.is_empty());
     checks.push(match state {
@@ -205,6 +215,34 @@ fn schema_check(config: &Config, state: &db::SchemaState) -> Check {
         }
         Some(found) => ok("schema", format!("step {found}")),
     }
+}
+
+/// Compares the connections that all servers may open with those that PostgreSQL accepts.
+fn connections(config: &Config, used: ConnectionUse) -> Check {
+    let ConnectionUse { accepted, others_open, servers, servers_may_open } = used;
+    let each = i64::try_from(config.database_connections).unwrap_or(i64::MAX);
+    let (count, needed) = if servers == 0 { (1, each) } else { (servers, servers_may_open) };
+    let left = (accepted - others_open - SPARE_CONNECTIONS).max(0);
+    let facts = format!(
+        "PostgreSQL accepts {accepted} connections, other programs have {others_open}, {count} server(s) of this \
+         database may open {needed}"
+    );
+    if needed <= left {
+        let more = (left - needed) / each;
+        return ok("connections", format!("{facts}; {more} more with {each} each fit"));
+    }
+    let fitting = left / count;
+    let advice = if fitting >= db::SERVER_CONNECTIONS_MIN as i64 {
+        format!(
+            "set database.connections to {fitting} or less, or raise max_connections of PostgreSQL"
+        )
+    } else {
+        "raise max_connections of PostgreSQL, or run fewer servers".to_owned()
+    };
+    warn(
+        "connections",
+        format!("{facts}, and commands need {SPARE_CONNECTIONS}: too many; {advice}"),
+    )
 }
 
 async fn key(config: &Config, db: &Db) -> Check {

@@ -10,6 +10,7 @@ mod value;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use service::ingest::imports::files;
@@ -35,6 +36,8 @@ pub(crate) struct Config {
     pub(crate) proxies: Vec<base::Network>,
     pub(crate) connections_max: usize,
     pub(crate) connections_per_address: Option<usize>,
+    pub(crate) stop_delay: Duration,
+    pub(crate) drain_max: Duration,
     pub(crate) data_dir: PathBuf,
     /// Whether the data directory was set explicitly.
     pub(crate) data_dir_given: bool,
@@ -42,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) database_url: Option<String>,
     /// Whether programs migrate the schema when they start.
     pub(crate) database_migrate: bool,
+    pub(crate) database_connections: usize,
+    pub(crate) database_listen_url: Option<String>,
     /// Free space on the disk of the database file below which the server is not ready.
     pub(crate) free_bytes_min: u64,
     /// Whether the database password was given as a flag, which others on this machine can see in the process list.
@@ -155,6 +160,9 @@ fn import_limits(all: &Settings) -> Result<files::Limits> {
 impl Config {
     fn new(all: Settings) -> Result<Config> {
         let key = all.maybe_text("installation_key");
+        let seconds = |name: &str| -> Result<Duration> {
+            Ok(Duration::from_secs(u64::try_from(all.count(name)?)?))
+        };
         let networks =
             |name: &str| all.list(name).iter().filter_map(|it| it.parse().ok()).collect();
         Ok(Config {
@@ -166,6 +174,8 @@ impl Config {
                 .maybe_count("server.connections_per_address")
                 .map(usize::try_from)
                 .transpose()?,
+            stop_delay: seconds("server.stop_delay_seconds")?,
+            drain_max: seconds("server.drain_seconds")?,
             data_dir: PathBuf::from(all.text("data_dir")?),
             data_dir_given: all.is_given("data_dir"),
             installation_key: key.and_then(|it| installation::Key::parse(&it)),
@@ -173,6 +183,8 @@ impl Config {
                 && all.maybe_text("database.url").is_some_and(|it| has_password(&it)),
             database_url: all.maybe_text("database.url"),
             database_migrate: all.text("database.migrate")? == "true",
+            database_connections: usize::try_from(all.count("database.connections")?)?,
+            database_listen_url: all.maybe_text("database.listen_url"),
             free_bytes_min: u64::try_from(all.count("database.free_mib_min")?)? << 20,
             rate_limit: Policy {
                 requests: all.count("rate_limit.requests")?,

@@ -26,7 +26,7 @@ use crate::config::{self, Config, Flags, Search};
 use crate::data_dir::{self, TemporaryFolder};
 use crate::listen::certificate;
 use crate::loops::Loops;
-use crate::open::{self, IfMissing};
+use crate::open;
 use crate::serve::{self, Bound};
 use state::State;
 
@@ -81,7 +81,7 @@ pub(crate) async fn run(config: &Config, args: &cli::Demo, temporary: bool) -> R
     serve::forget_ready_file(ready_file)?;
     data_dir::create(&config.data_dir)?;
     let _lock = serve::lock(config)?;
-    let app = open::app(config, IfMissing::Create).await?;
+    let app = open::server_app(config).await?;
     // Binds first, so that an address in use fails before the data is generated.
     let mut bound = Bound::new(config).await?;
     let mut loops = Loops::new(stop.clone());

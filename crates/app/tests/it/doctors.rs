@@ -88,3 +88,21 @@ async fn a_damaged_file_is_found() {
     fs::write(&path, bytes).unwrap();
     assert_eq!(verdict(&checks(&it), "integrity"), "fail");
 }
+
+#[tokio::test]
+async fn too_many_connections_for_the_server_are_found() {
+    let it = Installation::new().await;
+    if !it.is_on_postgres() {
+        return;
+    }
+    let mut command = it.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("EVENKEEL_DATABASE__CONNECTIONS", "1000");
+    let mut server = crate::program::launch(command, &it.path(""));
+    server.wait_until_ready();
+    let checks = checks(&it);
+    assert_eq!(verdict(&checks, "connections"), "warn");
+    let text = checks.to_string();
+    assert!(text.contains("1 server(s) of this database may open 1000"), "{text}");
+    assert!(text.contains("set database.connections to "), "{text}");
+    server.stop();
+}

@@ -72,6 +72,37 @@ async fn a_request_in_flight_is_answered_before_the_server_stops() {
     assert_eq!(server.wait().code(), Some(0));
 }
 
+/// A load balancer has to learn that a server stops before the server refuses its connections.
+#[tokio::test]
+async fn a_server_that_is_asked_for_readiness_says_that_it_stops_and_goes_on_serving() {
+    let it = Installation::new().await;
+    let mut command = it.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("EVENKEEL_SERVER__STOP_DELAY_SECONDS", "300");
+    let mut server = crate::program::launch(command, &it.path(""));
+    server.wait_until_ready();
+    assert_eq!(server.get("/readyz", None).0, 200);
+    server.signal("TERM");
+    wait_until("it is not ready", || server.get("/readyz", None).0 == 503);
+    assert_eq!(server.get("/healthz", None).0, 200);
+    assert_eq!(server.get("/v1/me", None).0, 401);
+    server.signal("TERM");
+    assert_eq!(server.wait().code(), Some(1), "a second signal ends it at once");
+}
+
+#[tokio::test]
+async fn a_request_that_does_not_end_is_cut_off_when_the_server_stops() {
+    let it = Installation::new().await;
+    let mut command = it.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("EVENKEEL_SERVER__DRAIN_SECONDS", "1");
+    let mut server = crate::program::launch(command, &it.path(""));
+    server.wait_until_ready();
+    let mut endless = server.connect();
+    endless.write_all(b"GET /healthz HTTP/1.1\r\nHost: loc").unwrap();
+    assert_eq!(server.get("/healthz", None).0, 200);
+    server.signal("TERM");
+    assert_eq!(server.wait().code(), Some(0));
+}
+
 #[tokio::test]
 async fn the_last_use_of_a_key_is_saved_when_the_server_stops() {
     let it = Installation::new().await;

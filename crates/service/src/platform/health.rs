@@ -44,8 +44,44 @@ pub async fn count_miscounted_accounts(db: &Db) -> Result<i64> {
     Ok(db.first(MISCOUNTED, &[], |row| row.get(0)).await?.unwrap_or(0))
 }
 
+/// The connections that a PostgreSQL server accepts, and those that running servers of Evenkeel may open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionUse {
+    /// Connections that the server accepts from a user without special rights.
+    pub accepted: i64,
+    /// Connections that other programs have open now, and Evenkeel for other databases.
+    pub others_open: i64,
+    /// Servers of Evenkeel on this database.
+    pub servers: i64,
+    /// Connections that those servers may open together.
+    pub servers_may_open: i64,
+}
+
+/// `None` for SQLite.
+pub async fn connections(db: &Db) -> Result<Option<ConnectionUse>> {
+    if db.engine() == Engine::Sqlite {
+        return Ok(None);
+    }
+    let read = |row: &db::Row<'_>| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?));
+    let (accepted, others_open) = db.first(CONNECTIONS, &[], read).await?.unwrap_or_default();
+    let names: Vec<String> = db.all(SERVERS, &[], |row| row.get(0)).await?;
+    // `evenkeel/16/0123456789abcdef`: how many connections the process may open, and which process it is.
+    let counts = names.iter().filter_map(|it| it.split('/').nth(1)?.parse::<i64>().ok());
+    let counts: Vec<i64> = counts.filter(|it| *it >= db::SERVER_CONNECTIONS_MIN as i64).collect();
+    let (servers, servers_may_open) = (counts.len() as i64, counts.iter().sum());
+    Ok(Some(ConnectionUse { accepted, others_open, servers, servers_may_open }))
+}
+
 const SQLITE_VERSION: &str = "select sqlite_version()";
 const POSTGRES_VERSION: &str = "select current_setting('server_version')";
+const CONNECTIONS: &str = "select
+    cast(current_setting('max_connections') as bigint)
+        - cast(current_setting('superuser_reserved_connections') as bigint)
+        - cast(coalesce(current_setting('reserved_connections', true), '0') as bigint),
+    (select cast(count(*) as bigint) from pg_stat_activity where backend_type = 'client backend'
+        and (datname is distinct from current_database() or application_name not like 'evenkeel/%'))";
+const SERVERS: &str = "select distinct application_name from pg_stat_activity
+    where datname = current_database() and application_name like 'evenkeel/%' limit 1000";
 const QUICK_CHECK: &str = "pragma quick_check(20)";
 const FOREIGN_KEY_CHECK: &str = "pragma foreign_key_check";
 const MISCOUNTED: &str = "select cast(count(*) as bigint) from accounts a

@@ -12,3 +12,4 @@ pub mod limits;
 pub(crate) mod person_lock;
 pub mod processes;
 pub mod readiness;
+pub mod requests;

@@ -1,19 +1,25 @@
-//! Readiness of this process: the database answers, has a schema that this program can use, and accepts writes, its disk has free space, and every background loop
-//! is alive.
+//! Readiness of this process: the database answers, has a schema that this program can use, and accepts writes, its disk
+//! has free space, every background loop is alive, and the process is not about to stop.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use base::Timestamp;
-use db::params;
+use db::{Engine, params};
 
 use crate::{App, Error, Result};
 
 /// The test write happens at most this often, because the readiness check is public.
-const PROBE_EVERY_MICROSECONDS: i64 = 5_000_000;
-/// A long import makes other writes wait. A test write that waits this long does not make the process unready.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
+const PROBE_EVERY_MICROSECONDS: i64 = 1_000_000;
+/// The limits of the test read and of the test write. Together they are below the two seconds that probes usually wait.
+const READ_TIMEOUT: Duration = Duration::from_millis(900);
+const WRITE_TIMEOUT: Duration = Duration::from_millis(900);
+/// A long import makes other writes wait, and that does not make the process unready. On PostgreSQL nothing waits that
+/// long, so there the database is gone if no test write has succeeded for this long.
+const UNWRITTEN_MAX_MICROSECONDS: i64 = 15_000_000;
+/// A process that was asked for its readiness within this time is probably asked again, and waits before it stops.
+const PROBED_MICROSECONDS: i64 = 60_000_000;
 
 /// The test write must need new disk space. A small row could reuse old space and would succeed on a full disk.
 const FILLER_BYTES: usize = 32 * 1_024;
@@ -30,12 +36,23 @@ pub(crate) struct Readiness {
     known_schema: i64,
     /// `None` for PostgreSQL.
     disk: Option<Disk>,
-    written_at: Mutex<Option<Timestamp>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    is_stopping: bool,
+    asked_at: Option<Timestamp>,
+    /// The time of the last test write that succeeded, and since when none has.
+    written_at: Option<Timestamp>,
+    waiting_since: Option<Timestamp>,
 }
 
 /// The reason why this process is not ready.
 #[derive(Debug, thiserror::Error)]
 pub enum NotReady {
+    #[error("the server is stopping")]
+    Stopping,
     #[error("the database cannot be reached")]
     Unreachable(#[source] Error),
     #[error(
@@ -45,6 +62,8 @@ pub enum NotReady {
     Outdated { known: i64, needed: i64 },
     #[error("the database does not accept writes; check its disk")]
     Unwritable(#[source] Error),
+    #[error("the database is read-only; check which server is the primary")]
+    ReadOnly(#[source] Error),
     #[error("the disk with the data is full: {free_mib} MiB are free, {needed_mib} MiB are needed")]
     DiskFull { free_mib: u64, needed_mib: u64 },
     #[error("the background loop \"{0}\" has stopped; see the log for the reason")]
@@ -53,13 +72,36 @@ pub enum NotReady {
 
 impl Readiness {
     pub(crate) fn new(known_schema: i64, disk: Option<Disk>) -> Readiness {
-        Readiness { known_schema, disk, written_at: Mutex::new(None) }
+        Readiness { known_schema, disk, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+/// Makes this process unready from now on, because it is about to stop. Returns whether someone asks for its readiness,
+/// and so should be told before it stops to accept connections.
+pub fn begin_stop(app: &App) -> bool {
+    let now = app.clock.now();
+    let mut state = app.readiness.state();
+    state.is_stopping = true;
+    let age = state.asked_at.map(|it| now.as_microsecond() - it.as_microsecond());
+    age.is_some_and(|it| it < PROBED_MICROSECONDS)
+}
+
 pub async fn check(app: &App) -> std::result::Result<(), NotReady> {
-    let oldest_program = app.db.oldest_program().await;
-    let needed = oldest_program.map_err(|error| NotReady::Unreachable(error.into()))?;
+    {
+        let mut state = app.readiness.state();
+        state.asked_at = Some(app.clock.now());
+        if state.is_stopping {
+            return Err(NotReady::Stopping);
+        }
+    }
+    let silent = |_| db::Error::unavailable("the database did not answer in time");
+    let read = tokio::time::timeout(READ_TIMEOUT, app.db.oldest_program()).await;
+    let read = read.unwrap_or_else(|elapsed| Err(silent(elapsed)));
+    let needed = read.map_err(|error| NotReady::Unreachable(error.into()))?;
     let known = app.readiness.known_schema;
     if let Some(needed) = needed.filter(|it| *it > known) {
         return Err(NotReady::Outdated { known, needed });
@@ -67,7 +109,10 @@ pub async fn check(app: &App) -> std::result::Result<(), NotReady> {
     if let Some(disk) = &app.readiness.disk {
         check_disk(disk)?;
     }
-    check_writes(app).await.map_err(NotReady::Unwritable)?;
+    check_writes(app).await.map_err(|error| match &error {
+        Error::Unavailable(cause) if cause.is_read_only_server() => NotReady::ReadOnly(error),
+        _ => NotReady::Unwritable(error),
+    })?;
     app.background.find_dead().map_or(Ok(()), |name| Err(NotReady::LoopDead(name)))
 }
 
@@ -84,24 +129,27 @@ fn check_disk(disk: &Disk) -> std::result::Result<(), NotReady> {
 /// Writes one row, unless a write succeeded a moment ago.
 async fn check_writes(app: &App) -> Result<()> {
     let now = app.clock.now();
-    let known = *app.readiness.written_at.lock().unwrap_or_else(PoisonError::into_inner);
-    let age = known.map(|it| now.as_microsecond() - it.as_microsecond());
-    if age.is_some_and(|it| (0..PROBE_EVERY_MICROSECONDS).contains(&it)) {
+    let age = |since: Option<Timestamp>| since.map(|it| now.as_microsecond() - it.as_microsecond());
+    let written_at = app.readiness.state().written_at;
+    if age(written_at).is_some_and(|it| (0..PROBE_EVERY_MICROSECONDS).contains(&it)) {
         return Ok(());
     }
     let probe = app.db.write::<_, Error>(move |tx| {
         tx.execute(PROBE, params![now, &vec![0_u8; FILLER_BYTES]])?;
         Ok(tx.execute(CLEAR, &[])?)
     });
-    match tokio::time::timeout(PROBE_TIMEOUT, probe).await {
-        Ok(written) => {
-            written?;
-            let mut known = app.readiness.written_at.lock().unwrap_or_else(PoisonError::into_inner);
-            *known = Some(now);
-            Ok(())
+    let Ok(written) = tokio::time::timeout(WRITE_TIMEOUT, probe).await else {
+        let since = *app.readiness.state().waiting_since.get_or_insert(now);
+        let is_gone = age(Some(since)).is_some_and(|it| it > UNWRITTEN_MAX_MICROSECONDS);
+        if app.db.engine() == Engine::Postgres && is_gone {
+            return Err(db::Error::unavailable("a test write did not end in time").into());
         }
-        Err(_) => Ok(()),
-    }
+        return Ok(());
+    };
+    written?;
+    let mut state = app.readiness.state();
+    (state.written_at, state.waiting_since) = (Some(now), None);
+    Ok(())
 }
 
 const PROBE: &str = "insert into write_probes (id, written_at, filler) values (1, $1, $2)

@@ -289,9 +289,12 @@ pub(super) const APPROVAL: Endpoint = Endpoint {
     handle: |call| Box::pin(approval(call)),
 };
 
-async fn approval(call: Call) -> Result<Answer> {
+async fn approval(mut call: Call) -> Result<Answer> {
     let thread: ThreadId = call.path_id(0, "approval")?;
     let seconds = call.query.whole(&WAIT)? as u64;
+    if seconds > 0 {
+        call.wait_for(seconds);
+    }
     let action = actions::wait_for_thread(&call.app, &call.caller, thread, seconds).await?;
     Answer::data(&shown(&action))
 }

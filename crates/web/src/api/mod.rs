@@ -23,10 +23,12 @@ mod webhooks;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use base::{Id, Kind};
 use bytes::Bytes;
 use http::{HeaderMap, Method, Uri};
+use service::platform::requests;
 use service::{App, Caller, Error, Result};
 use utoipa::ToSchema;
 use utoipa::openapi::RefOr;
@@ -35,6 +37,7 @@ use wire::v1::Scope;
 
 pub use crate::answer::Answer;
 pub use crate::error::Refusal;
+use crate::read_turns::ReadTurn;
 
 pub use crate::query::{Parameter, Query, Takes};
 pub use bodies::{Body, Holds, Member, Rule, Variant};
@@ -148,12 +151,20 @@ pub struct Call {
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
     pub(crate) public_url: String,
+    /// The person's turn to read, which ends with the call.
+    pub(crate) turn: Option<ReadTurn>,
 }
 
 impl Call {
     /// Parses the body's members; a member that is not among `known` is an error.
     pub fn members(&self, known: &[Member]) -> Result<Members> {
         Members::parse(&self.body, known)
+    }
+
+    /// Allows the call to wait this long for something other than the database, while the person's other requests go on.
+    pub(crate) fn wait_for(&mut self, seconds: u64) {
+        self.turn = None;
+        requests::extend_deadline(Duration::from_secs(seconds));
     }
 
     /// The id in the path. A malformed id is NotFound, like an unknown one.

@@ -1,8 +1,11 @@
 //! How many connections the server keeps open at once.
 
+use std::time::Duration;
+
 /// At most this many connections from one address, as a share of all of them.
 const SHARE_PER_ADDRESS: usize = 4;
 const CONNECTIONS_DEFAULT: usize = 4_096;
+const DRAIN_DEFAULT: Duration = Duration::from_secs(5);
 /// Connections beyond the limit that only clients on this machine may use, so that the operator's own requests are
 /// answered while everything else is busy.
 pub(super) const RESERVED_FOR_LOOPBACK: usize = 32;
@@ -15,12 +18,14 @@ pub struct ServerLimits {
     pub per_address: usize,
     /// The operator's own proxies, through which many clients connect from one address.
     pub proxies: Vec<base::Network>,
+    /// How long requests in flight may take to finish after the server was told to stop.
+    pub drain_max: Duration,
 }
 
 impl ServerLimits {
     pub fn new(connections: usize) -> ServerLimits {
         let per_address = (connections / SHARE_PER_ADDRESS).max(1);
-        ServerLimits { connections, per_address, proxies: Vec::new() }
+        ServerLimits { connections, per_address, proxies: Vec::new(), drain_max: DRAIN_DEFAULT }
     }
 }
 

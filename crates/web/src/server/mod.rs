@@ -31,8 +31,6 @@ pub use limits::ServerLimits;
 
 /// How often deadlines are checked.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
-/// How long requests in flight may take to finish after the server was told to stop.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 /// Room for one request head. Larger heads are answered with 431.
 const HEAD_BYTES_MAX: usize = 64 * 1_024;
 const HTTP2_STREAMS_MAX: u32 = 64;
@@ -48,7 +46,7 @@ pub async fn serve(
     limits: ServerLimits,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let builder = Arc::new(http_builder());
+    let (builder, drain_max) = (Arc::new(http_builder()), limits.drain_max);
     let registry = Arc::new(Registry::new(limits));
     let mut sweeps = tokio::time::interval(SWEEP_INTERVAL);
     sweeps.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -82,7 +80,7 @@ pub async fn serve(
             }
         }
     };
-    if tokio::time::timeout(DRAIN_TIMEOUT, drained).await.is_err() {
+    if tokio::time::timeout(drain_max, drained).await.is_err() {
         tracing::warn!("some requests did not finish in time; their connections are closed");
         registry.cut_all();
     }

@@ -9,6 +9,9 @@ use super::error_pages;
 use super::public_page;
 use crate::error::error_chain;
 
+/// When to try again after a failure of the database, as in the API.
+const RETRY_AFTER_SECONDS: i64 = 5;
+
 /// An error page.
 pub(crate) struct PageError {
     status: StatusCode,
@@ -29,6 +32,14 @@ impl PageError {
     /// An error page with more than one paragraph.
     pub(crate) fn with(status: StatusCode, title: &str, body: Markup) -> PageError {
         PageError { status, title: title.to_owned(), body, retry_after_seconds: None }
+    }
+
+    /// An error page for something that may work in a moment.
+    fn unavailable(title: &str, body: &str) -> PageError {
+        PageError {
+            retry_after_seconds: Some(RETRY_AFTER_SECONDS),
+            ..PageError::new(StatusCode::SERVICE_UNAVAILABLE, title, body)
+        }
     }
 
     /// The page for something that does not exist or belongs to someone else.
@@ -66,15 +77,13 @@ impl From<Error> for PageError {
                     &format!("Wait {}, then try again.", duration_text(retry_after_seconds)),
                 )
             },
-            Error::TooSlow => PageError::new(
-                StatusCode::SERVICE_UNAVAILABLE,
+            Error::TooSlow => PageError::unavailable(
                 "This took too long",
                 "Try a shorter time period or a single account, or try again later.",
             ),
             Error::Unavailable(_) => {
                 tracing::error!(error = %error_chain(&error), "page failed");
-                PageError::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
+                PageError::unavailable(
                     "Your data is temporarily unavailable",
                     "The database isn't responding. Nothing was lost. Try again in a moment.",
                 )

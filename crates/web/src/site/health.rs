@@ -1,7 +1,8 @@
 //! Health checks: liveness and readiness.
 
 use axum::extract::State;
-use http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use http::{StatusCode, header};
 
 use crate::WebState;
 
@@ -10,13 +11,14 @@ pub(super) async fn alive() -> &'static str {
 }
 
 /// Logs the full reason and answers with one sentence that has no database details.
-pub(super) async fn ready(State(web): State<WebState>) -> (StatusCode, String) {
+pub(super) async fn ready(State(web): State<WebState>) -> Response {
     match service::platform::readiness::check(&web.app).await {
-        Ok(()) => (StatusCode::OK, "ready\n".to_owned()),
+        Ok(()) => "ready\n".into_response(),
         Err(reason) => {
             let cause = std::error::Error::source(&reason).map(tracing::field::display);
             tracing::warn!(%reason, cause, "not ready");
-            (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n"))
+            let retry_after = [(header::RETRY_AFTER, "1")];
+            (StatusCode::SERVICE_UNAVAILABLE, retry_after, format!("{reason}\n")).into_response()
         }
     }
 }

@@ -1,11 +1,14 @@
 //! The extractor for the signed-in person. Visitors who are not signed in are redirected to the sign-in page.
 
+use std::time::Duration;
+
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use http::request::Parts;
 use http::{HeaderMap, Method};
 use service::access::sessions::{self, Session};
 use service::access::users::{self, User};
+use service::platform::requests;
 use service::{App, Caller, actions};
 
 use super::cookies;
@@ -13,6 +16,7 @@ use super::errors::PageError;
 use super::format::View;
 use super::visitor::visit;
 use crate::WebState;
+use crate::read_turns::{ReadTurn, is_read};
 
 pub(crate) struct Person {
     pub(crate) web: WebState,
@@ -25,6 +29,8 @@ pub(crate) struct Person {
     pub(crate) here: String,
     /// How many proposals are waiting for approval.
     pub(crate) pending: i64,
+    /// The person's turn to read, if the request only reads.
+    turn: Option<ReadTurn>,
     /// The message of the previous page, to show once.
     pub(super) notice: Option<String>,
 }
@@ -32,6 +38,12 @@ pub(crate) struct Person {
 impl Person {
     pub(crate) fn app(&self) -> &App {
         &self.web.app
+    }
+
+    /// Allows the request to wait this long for something other than the database, while the person's others go on.
+    pub(crate) fn wait_for(&mut self, seconds: u64) {
+        self.turn = None;
+        requests::extend_deadline(Duration::from_secs(seconds));
     }
 
     pub(crate) fn public_url(&self) -> &str {
@@ -60,6 +72,11 @@ pub(crate) async fn find(parts: &Parts, web: &WebState) -> service::Result<Optio
     let address = visit(parts).address;
     let found = sessions::find(&web.app, token, address.as_deref()).await?;
     let Some((session, caller)) = found else { return Ok(None) };
+    requests::charge_to(&caller);
+    let turn = match is_read(&parts.method) {
+        true => Some(web.read_turns.take(caller.user).await?),
+        false => None,
+    };
     let user = users::get(&web.app, &caller).await?;
     let pending = actions::count_pending(&web.app, &caller).await?;
     Ok(Some(Person {
@@ -72,6 +89,7 @@ pub(crate) async fn find(parts: &Parts, web: &WebState) -> service::Result<Optio
         user,
         session,
         pending,
+        turn,
     }))
 }
 

@@ -14,6 +14,7 @@ use web::api::Endpoint;
 
 pub(crate) const PUBLIC_URL: &str = "http://evenkeel.test";
 
+#[derive(Clone)]
 pub(crate) struct Client {
     router: Router,
     token: Option<String>,
@@ -61,6 +62,11 @@ impl Client {
         change(&mut settings);
         let router = web::routers(app, settings).main;
         Client { router, token: None, headers: Vec::new(), address: None }
+    }
+
+    /// Another client of the same server.
+    pub(crate) fn with_other_token(&self, token: &str) -> Client {
+        Client { token: Some(token.to_owned()), ..self.clone() }
     }
 
     pub(crate) fn header(&self, name: &'static str, value: &str) -> Client {

@@ -9,6 +9,7 @@ mod changes;
 mod client;
 mod dispatch;
 mod endpoints;
+mod fair;
 mod faults;
 mod guides;
 mod insights;

@@ -47,21 +47,21 @@ async fn eight_slow_searches_do_not_delay_other_requests() {
     let limits = ReadLimits { total: Duration::from_secs(300), ..world.app.db.read_limits() };
     let db = Db::open_with(&world.database.target(), limits).await.unwrap();
     let app = world.other_process_on(db);
-    let client = || Client::with_endpoints(app.clone(), web::api::ENDPOINTS, Some(secret.clone()));
+    let client = Client::with_endpoints(app.clone(), web::api::ENDPOINTS, Some(secret));
     let (release, holders) = occupy_slow_read_pool(&app.db);
 
     let searches: Vec<_> = (0..8)
         .map(|it| {
-            let client = client();
+            let client = client.clone();
             let path = format!("/v1/transactions?q=shop%20{it}");
             tokio::spawn(async move { client.get(&path).await })
         })
         .collect();
     for _ in 0..5 {
-        assert_eq!(client().get("/healthz").await.status, StatusCode::OK);
-        let small = client().get("/v1/transactions?limit=3").await;
+        assert_eq!(client.get("/healthz").await.status, StatusCode::OK);
+        let small = client.get("/v1/transactions?limit=3").await;
         assert_eq!(small.json()["data"].as_array().unwrap().len(), 3);
-        assert_eq!(client().get("/v1/accounts").await.status, StatusCode::OK);
+        assert_eq!(client.get("/v1/accounts").await.status, StatusCode::OK);
     }
     assert!(searches.iter().all(|it| !it.is_finished()), "the searches must wait for the pool");
     drop(release);

@@ -181,7 +181,7 @@ fn status_name(action: &Action) -> (&'static str, &'static str) {
 
 /// Long poll of the live script: answers when something changed, or after a while.
 async fn pulse(
-    person: Person,
+    mut person: Person,
     RawQuery(query): RawQuery,
 ) -> Result<Response, super::errors::PageError> {
     let pairs = query.and_then(|it| urls::parse_pairs(&it)).unwrap_or_default();
@@ -190,6 +190,7 @@ async fn pulse(
         found.and_then(|(_, it)| it.parse::<i64>().ok())
     };
     let known = number("pending").zip(number("stamp"));
+    person.wait_for(PULSE_SECONDS);
     let (app, caller) = (person.app(), &person.caller);
     let now = match known {
         Some((pending, stamp)) => {

@@ -1,7 +1,7 @@
 //! JSON endpoints for the passkey script: sign-in, second step, confirmation and registration.
 
 use axum::response::{IntoResponse as _, Response};
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 use service::Error;
 use service::access::passkeys::{self, RelyingParty};
@@ -132,6 +132,9 @@ pub(in crate::site) fn next_page_json(sent: &Value) -> Response {
     json(&json!({ "next": urls::local_path(sent["next"].as_str().unwrap_or("/")) }))
 }
 
+/// When to try again after a failure of the database, as in the API.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
+
 pub(in crate::site) struct Refused(StatusCode, String);
 
 impl Refused {
@@ -168,7 +171,11 @@ pub(in crate::site) async fn answer(
     match work.await {
         Ok(response) => response,
         Err(Refused(status, message)) => {
-            (status, json(&json!({ "message": message }))).into_response()
+            let mut response = (status, json(&json!({ "message": message }))).into_response();
+            if status == StatusCode::SERVICE_UNAVAILABLE {
+                response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER);
+            }
+            response
         }
     }
 }

@@ -23,9 +23,11 @@ use crate::site::person::Person;
 const REJECTED_SHOWN: usize = 200;
 /// How many notes are listed; the others are counted.
 const NOTES_SHOWN: usize = 20;
+/// How long reading a large file may take, beyond the usual deadline of a page.
+const READING_SECONDS: u64 = 105;
 
 pub(super) async fn get(
-    person: Person,
+    mut person: Person,
     path: Path<String>,
     RawQuery(query): RawQuery,
 ) -> PageResult {
@@ -36,6 +38,7 @@ pub(super) async fn get(
             // The import failed if the page was waiting for it and the file is open again.
             let failed = query.as_deref() == Some(result::WAITED);
             let message = if failed { result::FAILED.to_owned() } else { String::new() };
+            person.wait_for(READING_SECONDS);
             let preview = files::preview(person.app(), &person.caller, id).await?;
             Ok(page(&person, StatusCode::OK, &preview, &FormError { param: None, message }))
         }

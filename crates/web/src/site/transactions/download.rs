@@ -39,7 +39,7 @@ pub(in crate::site) async fn json(person: Person, RawQuery(query): RawQuery) -> 
     download(person, query, Form::Json).await
 }
 
-async fn download(person: Person, query: Option<String>, form: Form) -> PageResult {
+async fn download(mut person: Person, query: Option<String>, form: Form) -> PageResult {
     let accounts = all_accounts(&person).await?;
     let search = Search::read(query.as_deref().unwrap_or_default(), &accounts);
     // With an invalid filter the file would hold more than was asked for.
@@ -51,6 +51,8 @@ async fn download(person: Person, query: Option<String>, form: Form) -> PageResu
         Form::Json => ("application/json", "json"),
     };
     let name = file_name(&search.filter, person.view.today, ending);
+    // A slow client takes minutes to receive the file; the person's pages do not wait for it.
+    person.wait_for(0);
     let mut reading = Reading { person, filter: search.filter, form, ready: None, next: None };
     // The first page is read before the response starts, so that an error gets an error page.
     let first = reading.page(None).await?;

@@ -18,7 +18,7 @@ pub(crate) use guest::Guest;
 const SITE: &str = "https://money.example.com";
 const PASSWORD: &str = "correct horse battery staple";
 
-fn with_password(email: &str) -> NewUser {
+pub(crate) fn with_password(email: &str) -> NewUser {
     NewUser { password: Some(PASSWORD.to_owned()), ..new_user(email) }
 }
 
@@ -27,7 +27,7 @@ async fn robin(world: &World) -> User {
 }
 
 /// Signs somebody in through the page.
-async fn sign_in(world: &World, email: &str) -> Guest {
+pub(crate) async fn sign_in(world: &World, email: &str) -> Guest {
     let mut guest = Guest::new(world, SITE);
     guest.get("/sign-in").await.good();
     let sent = guest.post("/sign-in", &[("email", email), ("password", PASSWORD)]).await;
