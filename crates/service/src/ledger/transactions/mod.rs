@@ -8,7 +8,7 @@ mod search;
 mod totals;
 
 use base::category::Category;
-use base::{AccountId, Currency, Date, Money, Timestamp, TransactionId};
+use base::{AccountId, Currency, Date, Fixed9, Money, Timestamp, TransactionId};
 use db::params;
 use wire::v1::{AccountPart, Scope, TransactionRow};
 
@@ -44,6 +44,9 @@ pub struct Filter {
     pub direction: Option<Direction>,
     /// Only transfers between the person's own accounts, or none of them.
     pub transfers: Option<bool>,
+    /// The least and the greatest size of the amount, whatever its sign, in the currency of its account.
+    pub amount_min: Option<Fixed9>,
+    pub amount_max: Option<Fixed9>,
 }
 
 /// The count and cursors of a page, without its rows.

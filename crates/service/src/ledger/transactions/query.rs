@@ -1,7 +1,9 @@
 //! The statements that filters make. Each set of filters has its own text, so that the engine plans for it.
 
+use std::sync::LazyLock;
+
 use base::category::Category;
-use base::{AccountId, Date, Timestamp, TransactionId};
+use base::{AccountId, Currency, Date, Fixed9, Timestamp, TransactionId};
 use db::Param;
 
 use super::search::Days;
@@ -124,6 +126,8 @@ impl<'a> Query<'a> {
             Some(false) => " and transfer_kind is null",
             None => "",
         });
+        self.push_amount(">=", filter.amount_min.map(AmountBound::least));
+        self.push_amount("<=", filter.amount_max.map(AmountBound::greatest));
         if prepared.narrowed {
             self.sql.push_str(NOT_HIDDEN);
             if let Credential::Key { id, accounts: Some(_), .. } = &caller.credential {
@@ -134,6 +138,20 @@ impl<'a> Query<'a> {
                 ));
             }
         }
+    }
+
+    /// Compares the size of the amount with a bound, in the minor units of the account's currency.
+    fn push_amount(&mut self, comparison: &str, bound: Option<AmountBound>) {
+        let Some(AmountBound { whole, hundredths, thousandths }) = bound else { return };
+        let (whole, hundredths) = (self.bind(whole), self.bind(hundredths));
+        let thousandths = self.bind(thousandths);
+        let currency = "(select a.currency from accounts a where a.user_id = t.user_id and a.id = t.account_id)";
+        let (none, three) = (&*NO_DECIMALS, &*THREE_DECIMALS);
+        self.push(format_args!(
+            " and abs(amount_minor) {comparison} case when {currency} in ({none}) then cast(${whole} as bigint)
+            when {currency} in ({three}) then cast(${thousandths} as bigint)
+            else cast(${hundredths} as bigint) end"
+        ));
     }
 
     fn when(&mut self, value: Option<impl Into<Param<'a>>>, condition: &str) {
@@ -152,6 +170,44 @@ impl<'a> Query<'a> {
         // Writing to a string cannot fail.
         let _ = std::fmt::Write::write_fmt(&mut self.sql, part);
     }
+}
+
+/// A bound for amounts, in the minor units of currencies with no, two and three decimals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct AmountBound {
+    whole: i64,
+    hundredths: i64,
+    thousandths: i64,
+}
+
+impl AmountBound {
+    /// The least amount that is not below a number.
+    fn least(number: Fixed9) -> AmountBound {
+        AmountBound::new(number, |value, unit| -(-value).div_euclid(unit))
+    }
+
+    /// The greatest amount that is not above a number.
+    fn greatest(number: Fixed9) -> AmountBound {
+        AmountBound::new(number, i128::div_euclid)
+    }
+
+    fn new(number: Fixed9, divide: fn(i128, i128) -> i128) -> AmountBound {
+        let minor = |decimals: u32| {
+            let units = divide(number.billionths(), 10_i128.pow(9 - decimals));
+            units.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
+        };
+        AmountBound { whole: minor(0), hundredths: minor(2), thousandths: minor(3) }
+    }
+}
+
+/// The currencies with no decimals and those with three, as lists in SQL. All others have two.
+static NO_DECIMALS: LazyLock<String> = LazyLock::new(|| codes_with(0));
+static THREE_DECIMALS: LazyLock<String> = LazyLock::new(|| codes_with(3));
+
+fn codes_with(decimals: u32) -> String {
+    let has = |code: &&str| Currency::parse(code).is_ok_and(|it| it.decimals() == decimals);
+    let codes: Vec<String> = Currency::codes().filter(has).map(|it| format!("'{it}'")).collect();
+    codes.join(", ")
 }
 
 /// The filters with their pattern, for a query to borrow. The search text is no part of a query: rows are compared as
@@ -225,6 +281,8 @@ pub(crate) fn statement_variants() -> Vec<String> {
             uncategorized: on(10),
             direction: on(10).then_some(if on(9) { Direction::Inflow } else { Direction::Outflow }),
             transfers: on(10).then_some(on(9)),
+            amount_min: (on(9) && on(3)).then_some(Fixed9::ZERO),
+            amount_max: (on(9) && on(4)).then_some(Fixed9::ZERO),
         };
         let prepared = PreparedFilter::new(&filter, on(7));
         for caller in &callers {
@@ -239,4 +297,25 @@ pub(crate) fn statement_variants() -> Vec<String> {
     variants.sort();
     variants.dedup();
     variants
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_between_two_amounts_are_rounded_inwards() {
+        for (number, least, greatest) in [
+            ("7.20", [8, 720, 7_200], [7, 720, 7_200]),
+            ("7.201", [8, 721, 7_201], [7, 720, 7_201]),
+            ("0", [0, 0, 0], [0, 0, 0]),
+            ("-1.5", [-1, -150, -1_500], [-2, -150, -1_500]),
+        ] {
+            let parts = |it: AmountBound| [it.whole, it.hundredths, it.thousandths];
+            let number = Fixed9::parse(number).unwrap();
+            assert_eq!(parts(AmountBound::least(number)), least);
+            assert_eq!(parts(AmountBound::greatest(number)), greatest);
+        }
+        assert_eq!(*THREE_DECIMALS, "'BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND'");
+    }
 }

@@ -1,7 +1,7 @@
 //! Every filter, alone and combined, compared with a plain scan in Rust.
 
 use base::category::Category;
-use base::{AccountId, Timestamp, date_from_days, days_from_date};
+use base::{AccountId, Fixed9, Timestamp, date_from_days, days_from_date};
 use proptest::prelude::*;
 use service::ledger::Direction;
 use service::ledger::transactions::{self, Filter};
@@ -15,6 +15,10 @@ use crate::listed::{self, Listed, descriptions};
 async fn found(world: &World, person: &Person, filter: Filter) -> Vec<String> {
     let rows = listed::all(&world.app, &person.caller, &filter).await;
     rows.into_iter().map(|it| it.description).collect()
+}
+
+fn amount(text: &str) -> Fixed9 {
+    Fixed9::parse(text).unwrap()
 }
 
 /// Two accounts over three days, imported at two moments.
@@ -41,7 +45,9 @@ async fn each_filter_alone_returns_the_matching_transactions() {
     let all = found(&world, &robin, everything()).await;
     assert_eq!(all, ["FUEL", "MYSTERY", "CAFE", "PAYROLL", "GROCER"]);
     let groceries = Category::parse("FOOD_AND_DRINK_GROCERIES");
-    let cases: [(Filter, &[&str]); 16] = [
+    let cases: [(Filter, &[&str]); 18] = [
+        (Filter { amount_min: Some(amount("70")), ..everything() }, &["FUEL", "PAYROLL"]),
+        (Filter { amount_max: Some(amount("9.009")), ..everything() }, &["MYSTERY", "CAFE"]),
         (Filter { category: groceries, ..everything() }, &["GROCER"]),
         (Filter { uncategorized: true, ..everything() }, &["MYSTERY"]),
         (Filter { direction: Some(Direction::Inflow), ..everything() }, &["PAYROLL"]),
@@ -96,8 +102,12 @@ async fn combined_filters_return_what_matches_all_of_them() {
         uncategorized: false,
         direction: Some(Direction::Outflow),
         transfers: Some(false),
+        amount_min: Some(amount("4.5")),
+        amount_max: Some(amount("4.50")),
     };
     assert_eq!(found(&world, &robin, strict.clone()).await, ["CAFE"]);
+    let larger = Filter { amount_min: Some(amount("4.51")), amount_max: None, ..strict.clone() };
+    assert_eq!(found(&world, &robin, larger).await, [""; 0]);
     let other = Filter { pending: Some(true), ..strict };
     assert_eq!(found(&world, &robin, other).await, [""; 0]);
 }
