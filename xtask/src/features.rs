@@ -12,7 +12,8 @@ use crate::{cargo, output_of};
 
 const PRODUCT: &str = "evenkeel";
 /// Packages whose tests use the product's dependencies. The others are too small for a difference to matter.
-const TESTED: [&str; 7] = ["db", "evenkeel", "service", "sources", "testkit", "web", "webhooks"];
+const TESTED: [&str; 8] =
+    ["db", "evenkeel", "mcp", "service", "sources", "testkit", "web", "webhooks"];
 /// Features that only tests have: tokio's to move its clock, the others because a test dependency requests them.
 const ONLY_IN_TESTS: [(&str, &str); 3] =
     [("regex-syntax", "unicode"), ("time", "default"), ("tokio", "test-util")];

@@ -93,6 +93,7 @@ async fn dispatch(cli: &Cli) -> Result<()> {
         Command::Sync(args) => commands::sync::run(&config, args).await,
         Command::Benefit(command) => commands::benefit::run(&config, command).await,
         Command::Listen(args) => listen::run(&config, args).await,
+        Command::Mcp(args) => commands::mcp_stdio::run(&config, args).await,
         Command::Audit(command) => commands::audit::run(&config, command).await,
         Command::Config(args) => show_config(&config, args.output.json),
         Command::Openapi => commands::print(&web::openapi::document(&openapi_url(&config))),

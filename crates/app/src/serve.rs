@@ -97,6 +97,7 @@ impl Bound {
             sign_up_open: config.sign_up_open,
             demo: self.demo,
             oauth_registration: config.oauth_registration,
+            mcp: config.mcp,
             proxies: config.proxies.clone(),
         };
         processes::register(&app).await.context("cannot register this process")?;

@@ -50,6 +50,9 @@ pub struct AppState {
     pub(crate) readiness: platform::readiness::Readiness,
     pub webhooks: ::webhooks::Webhooks,
     pub(crate) bank_client: ingest::connections::BankClient,
+    /// Fetches the documents by which OAuth apps describe themselves, from the same addresses as banks: public ones, and
+    /// networks that the operator allows for connections.
+    pub(crate) document_client: Option<net::HttpClient>,
     pub(crate) installation_key: platform::installation::Key,
     pub(crate) commit_progress: ingest::imports::files::CommitProgress,
     pub(crate) import_limits: ingest::imports::files::Limits,
@@ -76,7 +79,7 @@ pub struct Setup {
     pub approvals_life_seconds: i64,
     /// The HTTP client that delivers webhooks; `None` where none are sent.
     pub webhook_client: Option<net::HttpClient>,
-    /// The HTTP client for connections to banks; `None` where there are none.
+    /// The HTTP client for connections to banks and for the documents of OAuth apps; `None` where there are none.
     pub bank_client: Option<net::HttpClient>,
     /// The disk of the database file; `None` for PostgreSQL.
     pub disk: Option<platform::readiness::Disk>,
@@ -113,6 +116,7 @@ impl App {
             process: platform::processes::Process::new(&entropy),
             readiness: platform::readiness::Readiness::new(schema::known_version(), setup.disk),
             webhooks,
+            document_client: setup.bank_client.clone(),
             bank_client: ingest::connections::BankClient::new(setup.bank_client, &installation_key),
             db,
             installation_key,

@@ -14,7 +14,7 @@ use crate::read_turns::is_read;
 use crate::site::errors::PageError;
 
 /// Longer than one slow read may take, and shorter than people and proxies wait.
-const READ_MAX: Duration = Duration::from_secs(15);
+pub(crate) const READ_MAX: Duration = Duration::from_secs(15);
 /// Changes include the time to receive a body. Their transactions have their own limits, and what a person uploads may
 /// take longer to take in than any of them.
 const CHANGE_MAX: Duration = Duration::from_secs(90);

@@ -11,6 +11,7 @@ use base::AddressGroup;
 use futures_util::FutureExt as _;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use service::access::oauth::Audience;
 use service::access::{keys, oauth};
 use service::platform::limits::{self, RateLimitStatus};
 use service::platform::requests;
@@ -112,7 +113,7 @@ impl From<Refusal> for Failure {
 }
 
 impl Failure {
-    fn into_refusal(self) -> Refusal {
+    pub(crate) fn into_refusal(self) -> Refusal {
         match self {
             Failure::Own(error) => error.into(),
             Failure::Refused(refusal) => refusal,
@@ -120,7 +121,7 @@ impl Failure {
     }
 
     /// Logs the cause of an internal error once; clients get a fixed message.
-    fn log(&self, request_id: &str, route: Option<&str>) {
+    pub(crate) fn log(&self, request_id: &str, route: Option<&str>) {
         let Failure::Own(error @ (Error::Internal(_) | Error::Unavailable(_) | Error::TooSlow)) =
             self
         else {
@@ -150,7 +151,7 @@ async fn run(
         }
     };
     facts.route = Some(endpoint.path);
-    let caller = authenticate(web, &parts).await?;
+    let caller = authenticate(web, &parts, Audience::Api).await?;
     requests::charge_to(&caller);
     count_request(web, &caller, facts).await?;
     check_version(&parts.headers)?;
@@ -230,7 +231,7 @@ async fn count_if_authenticated(
     if bearer(&parts.headers).is_err() {
         return Ok(());
     }
-    match authenticate(web, parts).await {
+    match authenticate(web, parts, Audience::Api).await {
         Ok(caller) => count_request(web, &caller, facts).await,
         Err(Failure::Refused(_)) => Ok(()),
         Err(failure) => Err(failure),
@@ -250,18 +251,25 @@ fn no_endpoint(method: &Method, found: Found, facts: &mut RequestFacts) -> Resul
     Err(Refusal::new(Code::MethodNotAllowed, message).with_header("allow", allowed).into())
 }
 
-async fn authenticate(web: &WebState, parts: &Parts) -> Result<Caller, Failure> {
+/// The caller of a request to a part of the installation, by an API key or an access token.
+pub(crate) async fn authenticate(
+    web: &WebState,
+    parts: &Parts,
+    audience: Audience,
+) -> Result<Caller, Failure> {
     let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|it| it.0.ip().to_string());
     let address = address.as_deref();
     let token = match bearer(&parts.headers) {
         Ok(token) => token,
         Err(message) => {
             let refusal = Refusal::new(Code::Unauthenticated, message);
-            return Err(refusal.with_header("www-authenticate", challenge(web, "")).into());
+            let challenge = challenge(web, audience, "");
+            return Err(refusal.with_header("www-authenticate", challenge).into());
         }
     };
     let found = if oauth::access_tokens::is_access_token(token) {
-        oauth::authenticate(&web.app, &web.settings.public_url, token, address).await
+        let issuer = web.settings.public_url.as_str();
+        oauth::authenticate_for(&web.app, (issuer, audience), token, address).await
     } else {
         keys::authenticate(&web.app, token, address).await
     };
@@ -271,7 +279,8 @@ async fn authenticate(web: &WebState, parts: &Parts) -> Result<Caller, Failure> 
             limits::count_failure(&web.app, AddressGroup::parse(address)).await?;
             let error = format!(", error=\"invalid_token\", error_description=\"{reason}\"");
             let refusal = Refusal::new(Code::Unauthenticated, reason);
-            Err(refusal.with_header("www-authenticate", challenge(web, &error)).into())
+            let challenge = challenge(web, audience, &error);
+            Err(refusal.with_header("www-authenticate", challenge).into())
         }
         Err(error) => Err(error.into()),
     }
@@ -290,9 +299,16 @@ fn bearer(headers: &HeaderMap) -> Result<&str, &'static str> {
 }
 
 /// The WWW-Authenticate challenge (RFC 6750), with the address of the resource metadata (RFC 9728).
-fn challenge(web: &WebState, error: &str) -> String {
-    let metadata = resource_metadata_url(&web.settings.public_url);
-    format!("Bearer realm=\"evenkeel\", resource_metadata=\"{metadata}\"{error}")
+/// An assistant that has no token learns which scopes to ask for first.
+pub(crate) fn challenge(web: &WebState, audience: Audience, error: &str) -> String {
+    let metadata = resource_metadata_url(&web.settings.public_url, audience);
+    let scope = match audience {
+        Audience::Mcp if !error.contains("scope=") => {
+            format!(", scope=\"{}\"", mcp::minimal_scopes().to_words())
+        }
+        _ => String::new(),
+    };
+    format!("Bearer realm=\"evenkeel\", resource_metadata=\"{metadata}\"{scope}{error}")
 }
 
 /// Completes an error of a handler: missing scopes get a challenge, and a 404 names the query parameter that it is about.
@@ -301,7 +317,7 @@ fn refused(web: &WebState, error: Error, ids: &[&'static str]) -> Failure {
         Error::Forbidden(missing) => {
             let scope = missing.to_words();
             let error_part = format!(", error=\"insufficient_scope\", scope=\"{scope}\"");
-            let challenge = challenge(web, &error_part);
+            let challenge = challenge(web, Audience::Api, &error_part);
             Refusal::from(error).with_header("www-authenticate", challenge).into()
         }
         Error::NotFound(what) => {
@@ -364,7 +380,11 @@ fn matches_tag(header: &HeaderValue, tag: &str) -> bool {
     text.trim() == "*" || text.split(',').any(|it| opaque(it) == opaque(tag))
 }
 
-fn put_rate_limit(headers: &mut HeaderMap, rate_limit: &RateLimitStatus, now_seconds: i64) {
+pub(crate) fn put_rate_limit(
+    headers: &mut HeaderMap,
+    rate_limit: &RateLimitStatus,
+    now_seconds: i64,
+) {
     let RateLimitStatus { policy, remaining, reset_seconds, .. } = rate_limit;
     let pairs = [
         (
@@ -382,7 +402,7 @@ fn put_rate_limit(headers: &mut HeaderMap, rate_limit: &RateLimitStatus, now_sec
 }
 
 /// Adds a header. A value that is not valid in a header is left out rather than breaking the response.
-fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+pub(crate) fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
     }

@@ -7,6 +7,7 @@ mod cors;
 mod deadlines;
 mod dispatch;
 mod error;
+mod mcp_endpoint;
 mod metrics;
 mod oauth;
 pub mod openapi;
@@ -50,8 +51,21 @@ pub struct Settings {
     pub demo: Option<DemoSignIn>,
     /// Whether OAuth apps can register themselves.
     pub oauth_registration: bool,
+    /// Whether assistants can connect, and whether they can propose.
+    pub mcp: McpMode,
     /// The proxies whose X-Forwarded-For is trusted.
     pub proxies: Vec<base::Network>,
+}
+
+/// What assistants can do over MCP.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum McpMode {
+    /// Read and propose.
+    #[default]
+    On,
+    ReadOnly,
+    /// There is no MCP server.
+    Off,
 }
 
 /// The demo's email address and password.
@@ -110,6 +124,7 @@ pub fn routers_with(app: App, settings: Settings, endpoints: &'static [api::Endp
         .route("/v1", v1.clone())
         .route("/v1/", v1.clone())
         .route("/v1/{*path}", v1)
+        .route("/mcp", any(mcp_endpoint::handle))
         .merge(oauth::router(&web))
         .merge(site::router(&web))
         .with_state(web);

@@ -82,6 +82,9 @@ pub(crate) enum Command {
     /// Receive webhooks on this machine: show, verify and forward them
     #[command(long_about = LISTEN_HELP)]
     Listen(Listen),
+    /// Serve an assistant on this machine over standard input and output (MCP)
+    #[command(long_about = MCP_HELP)]
+    Mcp(Mcp),
     /// Print the settings in effect and where each comes from
     Config(Config),
     /// Print the OpenAPI document of the API
@@ -128,6 +131,12 @@ const MIGRATE_HELP: &str = "Migrate the database's schema to this version of Eve
 The server does this by itself when it starts, unless database.migrate is false. Each step is applied whole or \
 not at all, and a step that was interrupted is continued by the next run. With --check, nothing is changed; \
 the exit code is then 2 if steps are pending.";
+
+const MCP_HELP: &str = "Serve an assistant on this machine over standard input and output (MCP).
+
+For desktop clients that start their servers themselves. Set EVENKEEL_MCP__KEY to an API key: the assistant may do what \
+the key may do, and its proposals carry the key's name. With --url, messages go to a running server; without, the data \
+directory is opened directly.";
 
 const BACKUP_HELP: &str = "Back up the whole installation to one file.
 
@@ -192,6 +201,13 @@ pub(crate) struct Listen {
     /// The endpoint's signing secret; repeat the flag after a rotation or for several endpoints
     #[arg(long, value_name = "WHSEC_...")]
     pub(crate) secret: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct Mcp {
+    /// Address of a running server, such as http://127.0.0.1:4680 [default: open the data directory]
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
 }
 
 #[derive(Subcommand)]

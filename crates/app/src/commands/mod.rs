@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod key;
+pub(crate) mod mcp_stdio;
 pub(crate) mod migrate;
 pub(crate) mod sync;
 pub(crate) mod user;

@@ -161,6 +161,27 @@ pub(crate) const KEYS: &[Key] = &[
         about: "Whether OAuth apps can register themselves; each person still decides what to allow.",
     },
     Key {
+        name: "mcp.enabled",
+        kind: Kind::Switch,
+        default: Some("true"),
+        secret: false,
+        about: "Whether assistants can connect at /mcp; each person still decides what to allow.",
+    },
+    Key {
+        name: "mcp.read_only",
+        kind: Kind::Switch,
+        default: Some("false"),
+        secret: false,
+        about: "Whether assistants that connect at /mcp can only read, and not propose.",
+    },
+    Key {
+        name: "mcp.key",
+        kind: Kind::Secret,
+        default: None,
+        secret: true,
+        about: "For `evenkeel mcp`: the API key that the assistant uses.",
+    },
+    Key {
         name: "approvals.life_seconds",
         kind: Kind::Count { from: 300, to: 604_800 },
         default: Some("86400"),

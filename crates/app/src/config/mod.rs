@@ -57,6 +57,9 @@ pub(crate) struct Config {
     pub(crate) cors_origins: Vec<String>,
     pub(crate) sign_up_open: bool,
     pub(crate) oauth_registration: bool,
+    pub(crate) mcp: web::McpMode,
+    /// The API key of `evenkeel mcp`.
+    pub(crate) mcp_key: Option<String>,
     pub(crate) approvals_life_seconds: i64,
     pub(crate) webhooks_allow_networks: Vec<base::Network>,
     pub(crate) webhooks_ca_file: Option<PathBuf>,
@@ -195,6 +198,12 @@ impl Config {
             cors_origins: all.list("cors.origins"),
             sign_up_open: all.text("sign_up.open")? == "true",
             oauth_registration: all.text("oauth.registration")? == "true",
+            mcp: match (all.text("mcp.enabled")? == "true", all.text("mcp.read_only")? == "true") {
+                (false, _) => web::McpMode::Off,
+                (true, true) => web::McpMode::ReadOnly,
+                (true, false) => web::McpMode::On,
+            },
+            mcp_key: all.maybe_text("mcp.key"),
             approvals_life_seconds: all.count("approvals.life_seconds")?,
             webhooks_allow_networks: networks("webhooks.allow_networks"),
             webhooks_ca_file: all.maybe_text("webhooks.ca_file").map(PathBuf::from),

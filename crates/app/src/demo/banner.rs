@@ -28,6 +28,7 @@ pub(super) fn print(config: &Config, access: &Access, url: &str, temporary: bool
 Evenkeel is ready.
 
   Web address  {url}
+  MCP address  {url}/mcp
   Email        {}
   Password     {}
   API key      {}

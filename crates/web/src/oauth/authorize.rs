@@ -9,7 +9,9 @@ use maud::html;
 use service::access::oauth::clients::Client;
 use service::access::oauth::redirects::Redirect;
 use service::access::oauth::requests::{self, AuthorizationParams, InvalidRequest};
-use service::access::oauth::{OAuthError, OAuthErrorCode, codes, grants};
+use service::access::oauth::{
+    DocumentSource, OAuthError, OAuthErrorCode, codes, grants, is_document,
+};
 use service::{Error, Scopes};
 
 use super::fields::FIELDS_MAX;
@@ -25,7 +27,14 @@ use crate::site::urls;
 pub(crate) async fn get(State(web): State<WebState>, request: Request) -> PageResult {
     let (mut parts, _) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default().to_owned();
-    let asked = match check(&web, &query).await {
+    // A document is fetched only for a person who is signed in, so that strangers cannot make this server send requests.
+    let client_id = urls::find_param(&query, "client_id").unwrap_or_default();
+    if is_document(&client_id)
+        && let Err(redirect_to_sign_in) = Person::from_request_parts(&mut parts, &web).await
+    {
+        return Ok(redirect_to_sign_in);
+    }
+    let asked = match check(&web, &query, DocumentSource::Fetched).await {
         Ok(asked) => asked,
         Err(BadRequest::Page(error)) => return Err(error),
         Err(BadRequest::OfKnownApp(mistake)) => {
@@ -42,7 +51,7 @@ pub(crate) async fn get(State(web): State<WebState>, request: Request) -> PageRe
 /// Handles the person's decision. The form carries the original request, which is checked again.
 pub(crate) async fn post(person: Person, form: Form) -> PageResult {
     let query = form.raw("asked");
-    let asked = match check(&person.web, query).await {
+    let asked = match check(&person.web, query, DocumentSource::Fetched).await {
         Ok(asked) => asked,
         Err(BadRequest::Page(error)) => return Err(error),
         Err(BadRequest::OfKnownApp(mistake)) => {
@@ -83,15 +92,21 @@ enum BadRequest {
 }
 
 /// Parses an app's request and checks it.
-async fn check(web: &WebState, query: &str) -> Result<requests::AuthorizationRequest, BadRequest> {
+async fn check(
+    web: &WebState,
+    query: &str,
+    documents: DocumentSource,
+) -> Result<requests::AuthorizationRequest, BadRequest> {
     let pairs = urls::parse_pairs(query).filter(|it| it.len() <= FIELDS_MAX);
     let Some(pairs) = pairs else {
         let message = "The address that the app sent you to is malformed.";
         return Err(BadRequest::Page(unknown(message)));
     };
-    let checked = requests::check(&web.app, &web.settings.public_url, read(&pairs)).await;
+    let params = AuthorizationParams { documents, ..read(&pairs) };
+    let checked = requests::check(&web.app, &web.settings.public_url, params).await;
     checked.map_err(|error| match error {
         InvalidRequest::Unknown(why) => BadRequest::Page(unknown(why)),
+        InvalidRequest::Undescribed(why) => BadRequest::Page(unknown(&plain(&why))),
         InvalidRequest::Refused { client, redirect, state, error } => {
             BadRequest::OfKnownApp(Mistake { client, redirect, state, refusal: error })
         }
@@ -119,7 +134,7 @@ pub(super) async fn add_policy(
     if !response.headers().contains_key(header::CONTENT_SECURITY_POLICY)
         && !response.status().is_redirection()
         && let Some(asked) = asked
-        && let Ok(request) = check(&web, &asked).await
+        && let Ok(request) = check(&web, &asked, DocumentSource::Stored).await
         && let Ok(policy) = HeaderValue::from_str(&consent::policy(&request.redirect))
     {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
@@ -158,6 +173,9 @@ fn read(pairs: &[(String, String)]) -> AuthorizationParams {
         let found = pairs.iter().find(|(it, _)| it == name);
         found.map(|(_, value)| value.clone()).filter(|it| !it.is_empty())
     };
+    // `resource` may be given more than once (RFC 8707).
+    let is_other = |it: &&(String, String)| it.0 != "resource";
+    let others: Vec<(String, String)> = pairs.iter().filter(is_other).cloned().collect();
     AuthorizationParams {
         client_id: find("client_id"),
         redirect_uri: find("redirect_uri"),
@@ -166,10 +184,17 @@ fn read(pairs: &[(String, String)]) -> AuthorizationParams {
         code_challenge: find("code_challenge"),
         code_challenge_method: find("code_challenge_method"),
         scope: find("scope"),
-        resource: find("resource"),
+        resource: resources(pairs),
         state: find("state"),
-        repeated: fields::repeated(pairs).map(str::to_owned),
+        repeated: fields::repeated(&others).map(str::to_owned),
+        documents: DocumentSource::default(),
     }
+}
+
+fn resources(pairs: &[(String, String)]) -> Option<String> {
+    let given = pairs.iter().filter(|(name, value)| name == "resource" && !value.is_empty());
+    let given: Vec<&str> = given.map(|(_, value)| value.as_str()).collect();
+    if given.is_empty() { None } else { Some(given.join(" ")) }
 }
 
 /// The error page for a request without a known app or a registered redirect address, which is never redirected.

@@ -3,12 +3,10 @@
 use axum::extract::{Request, State};
 use axum::response::Response;
 use http::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
 use service::access::oauth::codes::{self, CodeExchange};
 use service::access::oauth::token_pairs::{self, ACCESS_SECONDS, RefreshRequest, TokenPair};
-use service::access::oauth::{
-    OAuthError, OAuthErrorCode, OAuthResult, introspection, is_own_resource,
-};
+use service::access::oauth::{OAuthError, OAuthErrorCode, OAuthResult, introspection};
 
 use super::fields::Fields;
 use super::metadata::resource_identifier;
@@ -86,9 +84,8 @@ async fn tell(web: &WebState, request: Request) -> OAuthResult<Response> {
         return Ok(answer(StatusCode::OK, &json!({ "active": false })));
     };
     let url = &web.settings.public_url;
-    // A token can be bound to the address that this installation had before; the API refuses it.
-    let other = details.resource.filter(|it| !is_own_resource(url, it));
-    let audience = other.unwrap_or_else(|| resource_identifier(url));
+    // A token can be bound to the address that this installation had before; then it is refused everywhere.
+    let audience = audience(url, details.resource.as_deref());
     let body = json!({
         "active": true,
         "scope": details.scopes.to_words(),
@@ -101,4 +98,15 @@ async fn tell(web: &WebState, request: Request) -> OAuthResult<Response> {
         "iss": url,
     });
     Ok(answer(StatusCode::OK, &body))
+}
+
+/// The audience of a token: what it was issued for, or the API if it was issued for the whole installation.
+fn audience(url: &str, resource: Option<&str>) -> Value {
+    let parts: Vec<&str> = resource.unwrap_or_default().split_ascii_whitespace().collect();
+    match parts.as_slice() {
+        [] => json!(resource_identifier(url)),
+        [one] if *one == url => json!(resource_identifier(url)),
+        [one] => json!(one),
+        several => json!(several),
+    }
 }

@@ -14,6 +14,7 @@ mod faults;
 mod guides;
 mod insights;
 mod limits;
+mod mcp;
 mod oauth;
 mod openapi;
 mod pages;

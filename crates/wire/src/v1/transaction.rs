@@ -86,6 +86,7 @@ pub struct TransactionRow<'a> {
 #[derive(Debug, Clone)]
 pub struct AccountPart {
     json: Vec<u8>,
+    id: String,
     name: String,
 }
 
@@ -95,7 +96,11 @@ impl AccountPart {
         write_str(&mut part, account_id);
         part.extend_from_slice(b",\"account_name\":");
         write_str(&mut part, account_name);
-        AccountPart { json: part, name: account_name.to_owned() }
+        AccountPart { json: part, id: account_id.to_owned(), name: account_name.to_owned() }
+    }
+
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     pub fn name(&self) -> &str {

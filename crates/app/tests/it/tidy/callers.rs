@@ -12,6 +12,7 @@ const WITHOUT_CALLER: &[(&str, &[&str])] = &[
             "access/invitations.rs::find",
             "access/keys.rs::authenticate",
             "access/oauth/access_tokens.rs::authenticate",
+            "access/oauth/access_tokens.rs::authenticate_for",
             "access/oauth/clients.rs::authenticate",
             "access/oauth/codes.rs::exchange",
             "access/oauth/introspection.rs::introspect",

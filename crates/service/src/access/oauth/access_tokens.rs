@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use base::{GrantId, PairId, TimeZone, Timestamp, UserId};
 use db::params;
 
-use super::scopes::is_own_resource;
+use super::scopes::{Audience, covers};
 use super::token_pairs::ACCESS_PREFIX;
 use crate::access::scopes::read_scopes;
 use crate::access::tokens;
@@ -24,11 +24,21 @@ pub fn is_access_token(token: &str) -> bool {
     token.starts_with(ACCESS_PREFIX)
 }
 
-/// The caller that an access token stands for. `issuer` is this installation's address; a token issued for another
-/// address is refused.
+/// The caller that an access token stands for, at the API.
 pub async fn authenticate(
     app: &App,
     issuer: &str,
+    token: &str,
+    address: Option<&str>,
+) -> Result<Caller> {
+    authenticate_for(app, (issuer, Audience::Api), token, address).await
+}
+
+/// The caller that an access token stands for. `issuer` is this installation's address; a token issued for another
+/// address, or for another part of the installation, is refused.
+pub async fn authenticate_for(
+    app: &App,
+    (issuer, audience): (&str, Audience),
     token: &str,
     address: Option<&str>,
 ) -> Result<Caller> {
@@ -48,7 +58,7 @@ pub async fn authenticate(
     if token.expires_at <= now {
         return Err(Error::Unauthenticated("the token has expired"));
     }
-    if token.resource.as_deref().is_some_and(|it| !is_own_resource(issuer, it)) {
+    if token.resource.as_deref().is_some_and(|it| !covers(issuer, it, audience)) {
         return Err(Error::Unauthenticated("the token was issued for another address"));
     }
     let credential = Credential::Grant { id: token.grant, scopes: token.scopes };

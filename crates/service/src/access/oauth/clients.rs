@@ -5,6 +5,7 @@ use db::params;
 use sha2::{Digest as _, Sha256};
 
 use super::SECOND;
+use super::client_documents::is_document;
 use super::errors::{OAuthError, OAuthErrorCode, OAuthFailure, OAuthResult};
 use super::redirects::Redirect;
 use crate::access::tokens;
@@ -57,7 +58,7 @@ pub struct ClientCredentials {
 /// Registers a client, and returns its secret if it has one. A public client with the same name and redirects as an
 /// earlier one is the same client, so that a program that registers at every start leaves one row.
 pub async fn register(app: &App, new: NewClient) -> OAuthResult<(Client, Option<String>)> {
-    let redirects = redirects(&new.redirect_uris)?;
+    let redirects = parse_redirects(&new.redirect_uris)?;
     let name = clean_name(new.name.as_deref().unwrap_or_default());
     let name = if name.is_empty() { redirects[0].host().to_owned() } else { name };
     // The default of RFC 7591.
@@ -126,6 +127,60 @@ pub async fn find(app: &App, id: &str) -> Result<Option<Client>> {
     Ok(app.db.first(BY_ID, params![id], read).await?)
 }
 
+/// Finds a client by the address of its metadata document, as it was when the document was last fetched.
+pub(super) async fn find_by_document(app: &App, url: &str) -> Result<Option<Client>> {
+    Ok(app.db.first(BY_FINGERPRINT, params![&document_fingerprint(url)[..]], read).await?)
+}
+
+/// Saves the client that a metadata document describes. It has no secret.
+pub(super) async fn save_document(
+    app: &App,
+    url: &str,
+    name: &str,
+    redirects: Vec<Redirect>,
+) -> Result<Client> {
+    let (id, now, fingerprint) = (app.ids.make(), app.clock.now(), document_fingerprint(url));
+    let name = clean_name(name);
+    let name = if name.is_empty() { redirects[0].host().to_owned() } else { name };
+    let client = Client { id, name, redirects, auth_method: AuthMethod::None, registered_at: now };
+    // Documents of one host share a limit, as registrations of one address do.
+    let from = Redirect::parse(url).map_or(String::new(), |it| it.host().to_owned());
+    let write = move |tx: &mut Tx<'_>| {
+        tx.execute(LOCK, &[])?;
+        let uris = joined(&client.redirects);
+        if let Some(known) = tx.first(BY_FINGERPRINT, params![&fingerprint[..]], read)? {
+            tx.execute(DESCRIBED, params![known.id, &client.name, &uris, now])?;
+            return Ok::<_, Error>(Client { id: known.id, ..client });
+        }
+        make_room(tx, &from, now)?;
+        let no_secret: Option<&[u8]> = None;
+        let method = client.auth_method.as_str();
+        tx.execute(
+            INSERT,
+            params![
+                client.id,
+                no_secret,
+                &client.name,
+                &uris,
+                method,
+                &fingerprint[..],
+                now,
+                &from
+            ],
+        )?;
+        Ok(client)
+    };
+    app.db.write(write).await
+}
+
+/// Identifies the client of a document, whatever the document says.
+fn document_fingerprint(url: &str) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(b"client id metadata document\n");
+    hash.update(url.as_bytes());
+    hash.finalize().into()
+}
+
 /// Authenticates a client. The error does not tell whether the id or the secret was wrong.
 pub async fn authenticate(app: &App, credentials: &ClientCredentials) -> OAuthResult<Client> {
     let refused =
@@ -134,6 +189,11 @@ pub async fn authenticate(app: &App, credentials: &ClientCredentials) -> OAuthRe
         return Err(refused("client_id is missing"));
     };
     let unknown = || refused("the client is unknown, or its secret is wrong");
+    if is_document(id) {
+        // Such a client has no secret.
+        let found = find_by_document(app, id).await?.filter(|_| credentials.secret.is_none());
+        return found.ok_or_else(unknown);
+    }
     let id = ClientId::parse(id).map_err(|_| unknown())?;
     let with_secret = |row: &db::Row<'_>| Ok((read(row)?, row.get::<Option<Vec<u8>>>(5)?));
     let found = app.db.first(BY_ID, params![id], with_secret).await?;
@@ -147,7 +207,7 @@ pub async fn authenticate(app: &App, credentials: &ClientCredentials) -> OAuthRe
     }
 }
 
-fn redirects(texts: &[String]) -> Result<Vec<Redirect>, OAuthError> {
+pub(super) fn parse_redirects(texts: &[String]) -> Result<Vec<Redirect>, OAuthError> {
     let refused = |message: String| OAuthError::new(OAuthErrorCode::InvalidRedirectUri, message);
     if texts.is_empty() || texts.len() > REDIRECTS_MAX {
         return Err(refused(format!("redirect_uris must have 1 to {REDIRECTS_MAX} addresses")));
@@ -208,6 +268,8 @@ const INSERT: &str = "insert into oauth_clients
     (id, secret_hash, name, redirect_uris, auth_method, fingerprint, registered_at, seen_at,
     registered_from) values ($1, $2, $3, $4, $5, $6, $7, $7, $8)";
 const SEEN: &str = "update oauth_clients set seen_at = $2 where id = $1";
+const DESCRIBED: &str = "update oauth_clients
+    set name = $2, redirect_uris = $3, registered_at = $4, seen_at = $4 where id = $1";
 const LOCK: &str = "insert into installation (name, value) values ('registrations', 'locked')
     on conflict (name) do update set value = excluded.value";
 const UNAUTHORIZED: &str = "select count(*), min(seen_at) from oauth_clients
@@ -223,7 +285,7 @@ const BY_ID: &str = "select id, name, redirect_uris, auth_method, registered_at,
     from oauth_clients where id = $1";
 
 pub(super) const STATEMENTS: &[&str] =
-    &[INSERT, SEEN, LOCK, UNAUTHORIZED, DELETE_OLDEST, BY_FINGERPRINT, BY_ID];
+    &[INSERT, SEEN, DESCRIBED, LOCK, UNAUTHORIZED, DELETE_OLDEST, BY_FINGERPRINT, BY_ID];
 
 #[cfg(test)]
 mod tests {

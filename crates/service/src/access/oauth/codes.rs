@@ -10,7 +10,7 @@ use super::clients::Client;
 use super::errors::{OAuthError, OAuthErrorCode, OAuthResult};
 use super::redirects::Redirect;
 use super::requests::AuthorizationRequest;
-use super::scopes::{is_subset, parse_resource};
+use super::scopes::{is_subset, is_within, parse_resource};
 use super::token_pairs::{self, GrantKey, TokenPair, TokenResponse};
 use super::{SECOND, grants};
 use crate::access::scopes::read_scopes;
@@ -80,9 +80,8 @@ pub async fn exchange(
     client: &Client,
     exchange: CodeExchange,
 ) -> OAuthResult<TokenPair> {
-    if let Some(text) = &exchange.resource {
-        parse_resource(issuer, text)?;
-    }
+    let resource = exchange.resource.as_deref().map(|it| parse_resource(issuer, it)).transpose()?;
+    let exchange = CodeExchange { resource, ..exchange };
     if !tokens::is_well_formed(PREFIX, &exchange.code) {
         return Err(refused("the code is malformed").into());
     }
@@ -114,6 +113,12 @@ fn exchange_in(
     }
     if exchange.redirect_uri.as_ref().is_some_and(|it| *it != code.redirect_uri) {
         return Ok(refused("redirect_uri is not the one that the code was sent to").into());
+    }
+    if let (Some(asked), Some(granted)) = (&exchange.resource, &code.resource)
+        && !is_within(asked, granted)
+    {
+        let message = "resource is not the one that the person granted access to";
+        return Ok(OAuthError::new(OAuthErrorCode::InvalidTarget, message).into());
     }
     if !is_verified(&exchange.verifier, &code.challenge) {
         return Ok(refused("code_verifier does not match the code_challenge").into());

@@ -1,6 +1,7 @@
 //! OAuth 2.1: people grant apps access to their data, and apps get tokens for it.
 
 pub mod access_tokens;
+mod client_documents;
 pub mod clients;
 pub mod codes;
 mod errors;
@@ -15,9 +16,10 @@ use db::params;
 
 use crate::{App, Error, Result, Tx};
 
-pub use access_tokens::authenticate;
+pub use access_tokens::{authenticate, authenticate_for};
+pub use client_documents::{DocumentSource, is_document};
 pub use errors::{OAuthError, OAuthErrorCode, OAuthFailure, OAuthResult};
-pub use scopes::{grantable_scopes, is_own_resource};
+pub use scopes::{Audience, OFFLINE_ACCESS, grantable_scopes};
 
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;

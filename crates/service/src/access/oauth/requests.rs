@@ -1,9 +1,10 @@
 //! Authorization requests of apps: validated before the person sees them, and again when they decide.
 
+use super::client_documents::{self, DocumentSource, is_document};
 use super::clients::{self, Client};
 use super::errors::{OAuthError, OAuthErrorCode};
 use super::redirects::Redirect;
-use super::scopes::{parse_resource, parse_scopes};
+use super::scopes::{OFFLINE_ACCESS, parse_resource, parse_scopes};
 use crate::{App, Error, Scopes};
 
 /// The length of a SHA-256 in base64url.
@@ -23,6 +24,8 @@ pub struct AuthorizationParams {
     pub state: Option<String>,
     /// The name of a parameter that was given more than once.
     pub repeated: Option<String>,
+    /// Where the document of a client that did not register may come from.
+    pub documents: DocumentSource,
 }
 
 /// A valid request, which the person can decide.
@@ -41,6 +44,8 @@ pub struct AuthorizationRequest {
 pub enum InvalidRequest {
     /// The client or the redirect address is unknown, so only the person is told.
     Unknown(&'static str),
+    /// The document that describes the client cannot be used, so only the person is told.
+    Undescribed(String),
     /// The app made another mistake. It is told only if the person has granted it access before (`grants::is_granted`):
     /// anyone can register an address, and must not be able to send people there through this installation.
     Refused { client: Box<Client>, redirect: Redirect, state: Option<String>, error: OAuthError },
@@ -62,9 +67,7 @@ pub async fn check(
     if matches!(params.repeated.as_deref(), Some("client_id" | "redirect_uri")) {
         return Err(InvalidRequest::Unknown("The link that the app sent you to is malformed."));
     }
-    let found = clients::find(app, params.client_id.as_deref().unwrap_or_default()).await?;
-    let unknown = "The app that sent you here is not registered with this installation.";
-    let client = found.ok_or(InvalidRequest::Unknown(unknown))?;
+    let client = find_client(app, &params).await?;
     let redirect =
         redirect(&client, params.redirect_uri.as_deref()).ok_or(InvalidRequest::Unknown(
             "The app asked to be answered at an address that it has not registered.",
@@ -84,6 +87,16 @@ pub async fn check(
             Err(InvalidRequest::Refused { client: Box::new(client), redirect, state, error })
         }
     }
+}
+
+async fn find_client(app: &App, params: &AuthorizationParams) -> Result<Client, InvalidRequest> {
+    let id = params.client_id.as_deref().unwrap_or_default();
+    if is_document(id) {
+        let found = client_documents::find(app, id, params.documents).await?;
+        return found.map_err(InvalidRequest::Undescribed);
+    }
+    let unknown = "The app that sent you here is not registered with this installation.";
+    clients::find(app, id).await?.ok_or(InvalidRequest::Unknown(unknown))
 }
 
 /// The redirect address of a request. It may be left out if the client has only one.
@@ -130,7 +143,7 @@ fn validate(issuer: &str, params: &AuthorizationParams) -> Result<RequestTerms, 
         return Err(OAuthError::new(OAuthErrorCode::InvalidRequest, message));
     }
     let scopes = match params.scope.as_deref().map(str::trim) {
-        None | Some("") => Scopes::read_only(),
+        None | Some("" | OFFLINE_ACCESS) => Scopes::read_only(),
         Some(words) => parse_scopes(words)?,
     };
     let resource = params.resource.as_deref().map(|it| parse_resource(issuer, it)).transpose()?;

@@ -3,6 +3,7 @@
 mod access;
 mod clients;
 mod codes;
+mod documents;
 mod refreshing;
 mod requests;
 

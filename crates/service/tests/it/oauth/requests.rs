@@ -10,7 +10,7 @@ use super::{ISSUER, OAuthFixture, REDIRECT_URI, new_client, params, scopes};
 async fn outcome(fixture: &OAuthFixture, params: AuthorizationParams) -> String {
     match requests::check(&fixture.world.app, ISSUER, params).await {
         Ok(request) => format!("{} {:?}", request.scopes.to_words(), request.resource),
-        Err(InvalidRequest::Unknown(_)) => "shown".to_owned(),
+        Err(InvalidRequest::Unknown(_) | InvalidRequest::Undescribed(_)) => "shown".to_owned(),
         Err(InvalidRequest::Refused { redirect, state, error: refusal, .. }) => {
             assert_eq!(redirect.as_str(), REDIRECT_URI);
             format!("{} {}", refusal.code.as_str(), state.unwrap_or_default())

@@ -50,7 +50,7 @@ async fn revoke(person: Person, Path(id): Path<String>, _form: Form) -> PageResu
     Ok(see_other(&person, "/settings/apps", "Access revoked."))
 }
 
-fn row(person: &Person, app: &Grant) -> Markup {
+pub(super) fn row(person: &Person, app: &Grant) -> Markup {
     let now = person.app().clock.now();
     let day = |at: Timestamp| person.view.day_at(at);
     let used = match (app.last_used_at, &app.last_used_address) {

@@ -1,7 +1,8 @@
-//! The settings pages: profile, security, API keys, webhooks, apps, approvals, rules, data, audit trail and people.
+//! The settings pages: profile, security, API keys, webhooks, assistants, apps, approvals, rules, data, audit trail and people.
 
 mod approvals;
 mod apps;
+mod assistants;
 mod audit;
 mod data;
 mod keys;
@@ -35,6 +36,7 @@ pub(super) fn router() -> Router<WebState> {
         .route("/settings/keys/{id}/revoke", post(keys::revoke))
         .route("/settings/data", get(data::get))
         .route("/settings/data/download", post(data::download))
+        .route("/settings/assistants", get(assistants::get))
         .route("/settings/audit", get(audit::get))
         .route("/settings/approvals", get(approvals::get).post(approvals::post))
         .merge(apps::router())
@@ -48,6 +50,7 @@ pub(crate) enum Tab {
     Security,
     Keys,
     Webhooks,
+    Assistants,
     Apps,
     Approvals,
     Rules,
@@ -56,11 +59,12 @@ pub(crate) enum Tab {
     People,
 }
 
-const TABS: [(Tab, &str, &str); 10] = [
+const TABS: [(Tab, &str, &str); 11] = [
     (Tab::Profile, "/settings", "Profile"),
     (Tab::Security, "/settings/security", "Security"),
     (Tab::Keys, "/settings/keys", "API keys"),
     (Tab::Webhooks, "/settings/webhooks", "Webhooks"),
+    (Tab::Assistants, "/settings/assistants", "Assistants"),
     (Tab::Apps, "/settings/apps", "Connected apps"),
     (Tab::Approvals, "/settings/approvals", "Approvals"),
     (Tab::Rules, "/settings/rules", "Rules"),

@@ -165,6 +165,19 @@ impl OauthFixture {
         token_pair(&self.redeem(&client, &code).await).0
     }
 
+    /// An access token of an app with these scopes, for these resources.
+    pub(crate) async fn access_for(&self, scopes: &[&str], resources: &[&str]) -> String {
+        let client = self.public_client().await;
+        let words = scopes.join(" ");
+        let mut more = vec![("scope", words.as_str())];
+        more.extend(resources.iter().map(|it| ("resource", *it)));
+        let query = self.authorize_query(&client, &more);
+        let shown: Vec<&str> = scopes.iter().copied().filter(|it| it.contains(':')).collect();
+        let answer = self.decide(&query, "allow", &shown).await;
+        let code = query_value(answer.header("location"), "code");
+        token_pair(&self.redeem(&client, &code).await).0
+    }
+
     async fn refresh(&self, client: &str, token: &str) -> Answer {
         let pairs =
             [("grant_type", "refresh_token"), ("client_id", client), ("refresh_token", token)];
