@@ -128,6 +128,21 @@ pub(crate) fn python() -> Result<()> {
     .context("Python could not be installed")
 }
 
+/// Installs npm, which installs the MCP conformance suite and the Node.js that the suite needs.
+pub(crate) fn npm() -> Result<()> {
+    if on_path("npm").is_some() {
+        return Ok(());
+    }
+    ensure!(
+        on_path("apt-get").is_some(),
+        "npm is missing: install Node.js with this system's packages (macOS: `brew install node`; Fedora: \
+         `dnf install nodejs`; Arch: `pacman -S npm`; Alpine: `apk add npm`)"
+    );
+    println!("installing npm with apt-get");
+    as_root("apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends npm")
+        .context("npm could not be installed")
+}
+
 /// Installs the load generator, which only benchmarks need.
 pub(crate) fn wrk() -> Result<()> {
     ensure!(

@@ -3,11 +3,13 @@
 mod advisories;
 mod bench;
 mod compile;
+mod demo_server;
 mod features;
 mod fuzz;
 mod generate;
 mod install;
 mod licences;
+mod mcp;
 mod postgres;
 mod quality;
 mod schemathesis;
@@ -35,6 +37,7 @@ usage: cargo xtask <task>
   bench [ROWS]      measure pages, files, insights, approvals and webhooks on both databases
                     (5000000 rows)
   bench webhooks    measure only webhooks
+  bench mcp         measure a search over MCP against the API, and calls that wait
   quality [SEEDS [FILE]]
                     measure the quality on households of known truth, with SEEDS fresh ones
                     of each kind (12), and on FILE with more descriptors
@@ -70,6 +73,7 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         }
         ["bench"] => bench::measure(5_000_000),
         ["bench", "webhooks"] => bench::measure_webhooks(),
+        ["bench", "mcp"] => bench::mcp::measure(),
         ["bench", rows] => bench::measure(rows.parse().context("ROWS must be a number")?),
         ["quality"] => quality::measure(12, None),
         ["quality", "statements", options @ ..] => quality::measure_statements(options),

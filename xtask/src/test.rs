@@ -1,5 +1,6 @@
 //! All checks that a change must pass, as steps.
 
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
@@ -8,7 +9,7 @@ use crate::compile::{self, TestBinary};
 use crate::postgres::Cluster;
 use crate::suite::Settings;
 use crate::{
-    advisories, cargo, features, fuzz, generate, install, licences, run as run_command,
+    advisories, cargo, features, fuzz, generate, install, licences, mcp, run as run_command,
     schemathesis, suite,
 };
 
@@ -23,6 +24,7 @@ pub(crate) struct Step {
 struct Shared {
     cluster: Option<Cluster>,
     binaries: Option<Vec<TestBinary>>,
+    mcp_installation: Option<JoinHandle<Result<()>>>,
 }
 
 impl Shared {
@@ -33,6 +35,19 @@ impl Shared {
             None => Cluster::start_for_tests()?,
         };
         Ok(self.cluster.insert(started))
+    }
+
+    /// Begins to install what the MCP clients need, which takes the network and hardly the processor.
+    fn begin_mcp_installation(&mut self) {
+        self.mcp_installation = Some(thread::spawn(mcp::install));
+    }
+
+    fn end_mcp_installation(&mut self) -> Result<()> {
+        match self.mcp_installation.take().map(JoinHandle::join) {
+            Some(Ok(outcome)) => outcome,
+            Some(Err(_)) => bail!("the installation of the MCP clients panicked"),
+            None => mcp::install(),
+        }
     }
 
     /// Compiles the workspace on first use.
@@ -52,7 +67,7 @@ impl Shared {
     }
 }
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     Step { name: "format", what: "every file is formatted", run: format },
     Step { name: "lint", what: "everything compiles, and Clippy finds nothing", run: lint },
     Step { name: "licences", what: "every dependency may be used", run: |_| licences::check() },
@@ -74,6 +89,7 @@ const STEPS: [Step; 11] = [
         what: "the API conforms to its OpenAPI document",
         run: conformance,
     },
+    Step { name: "mcp", what: "the MCP server, as programs of others see it", run: mcp_clients },
     Step { name: "browser", what: "the pages, in a real browser", run: browser },
     Step { name: "generated", what: "the generated files are up to date", run: generated },
 ];
@@ -165,6 +181,7 @@ fn on_sqlite() -> Settings<'static> {
 
 /// All tests except those that need a browser and the fuzz targets, which have their own steps.
 fn tests(shared: &mut Shared) -> Result<()> {
+    shared.begin_mcp_installation();
     let binaries = shared.binaries_where(|it| it.target != BROWSER && it.package != FUZZ)?;
     suite::run("sqlite", &binaries, &on_sqlite())
 }
@@ -191,6 +208,7 @@ fn fuzz_briefly(shared: &mut Shared) -> Result<()> {
 /// The browser tests start the program, which is compiled together with them.
 fn browser(shared: &mut Shared) -> Result<()> {
     install::browser()?;
+    shared.end_mcp_installation()?;
     let binaries = shared.binaries_where(|it| it.target == BROWSER)?;
     suite::run("browser", &binaries, &on_sqlite())
 }
@@ -199,6 +217,12 @@ fn browser(shared: &mut Shared) -> Result<()> {
 fn conformance(shared: &mut Shared) -> Result<()> {
     shared.binaries()?;
     schemathesis::check()
+}
+
+fn mcp_clients(shared: &mut Shared) -> Result<()> {
+    shared.binaries()?;
+    shared.end_mcp_installation()?;
+    mcp::check()
 }
 
 fn generated(shared: &mut Shared) -> Result<()> {

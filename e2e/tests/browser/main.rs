@@ -3,6 +3,7 @@
 
 mod accessibility;
 mod approvals;
+mod assistants;
 mod audits;
 mod consent;
 mod downloads;

@@ -2,6 +2,8 @@
 //! against plain transactions. Webhooks are measured in absolute numbers.
 #![expect(clippy::float_arithmetic, reason = "rates are measured, not money")]
 
+pub(crate) mod mcp;
+
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -177,14 +179,21 @@ impl BenchDatabase {
         Ok(())
     }
 
+    /// Fills the database, unless an earlier run has.
+    fn fill(&self, rows: u64, users: u64) -> Result<()> {
+        let keys = self.file("keys");
+        if keys.exists() {
+            return Ok(());
+        }
+        let (users, rows) = (users.to_string(), rows.to_string());
+        run(bench()?.args(["fill", &self.database]).arg(&keys).args([users, rows]))
+    }
+
     /// Measures the database, and fills it first if necessary. SQLite data is kept for the next run, PostgreSQL data is
     /// not.
     fn measure(&self, rows: u64, users: u64, first_page: bool) -> Result<Outcome> {
+        self.fill(rows, users)?;
         let keys = self.file("keys");
-        if !keys.exists() {
-            let (users, rows) = (users.to_string(), rows.to_string());
-            run(bench()?.args(["fill", &self.database]).arg(&keys).args([users, rows]))?;
-        }
         let targets = if first_page {
             keys
         } else {
@@ -249,15 +258,17 @@ impl Server {
         Ok(server)
     }
 
-    /// One round of load with 32 connections, from a single thread on the same machine.
     fn load(&self, folder: &Path, targets: Option<&Path>) -> Result<Rate> {
+        let targets = targets.map(|it| it.display().to_string());
+        let environment: Vec<(&str, &str)> = targets.iter().map(|it| ("TARGETS", &**it)).collect();
+        self.load_with(&folder.join("script.lua"), &environment)
+    }
+
+    /// One round of load with 32 connections, from a single thread on the same machine.
+    fn load_with(&self, script: &Path, environment: &[(&str, &str)]) -> Result<Rate> {
         let mut wrk = Command::new("wrk");
-        wrk.args(["-t1", "-c32", &format!("-d{ROUND_SECONDS}"), "-s"])
-            .arg(folder.join("script.lua"));
-        wrk.arg(format!("http://{}/", self.address));
-        if let Some(targets) = targets {
-            wrk.env("TARGETS", targets);
-        }
+        wrk.args(["-t1", "-c32", &format!("-d{ROUND_SECONDS}"), "-s"]).arg(script);
+        wrk.arg(format!("http://{}/", self.address)).envs(environment.iter().copied());
         let before = self.cpu_micros()?;
         let output = String::from_utf8(output_of(&mut wrk)?)?;
         let cpu_used = self.cpu_micros()? - before;
@@ -282,10 +293,15 @@ impl Server {
     }
 
     fn memory_mib(&self) -> Result<u64> {
+        Ok(self.status("RssAnon:")? / 1024)
+    }
+
+    /// A number that the kernel reports about the process.
+    fn status(&self, name: &str) -> Result<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find(|it| it.starts_with("RssAnon:")).unwrap_or_default();
-        let kib = line.split_whitespace().nth(1).and_then(|it| it.parse::<u64>().ok());
-        Ok(kib.context("the kernel does not report the memory")? / 1024)
+        let line = status.lines().find(|it| it.starts_with(name)).unwrap_or_default();
+        let number = line.split_whitespace().nth(1).and_then(|it| it.parse().ok());
+        number.with_context(|| format!("the kernel does not report {name}"))
     }
 }
 

@@ -1,0 +1,149 @@
+//! Tests the MCP server with programs of others: the conformance suite of the protocol's authors, in both eras, and the
+//! Python SDK as a client.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::demo_server::DemoServer;
+use crate::{install, root, run, target_folder};
+
+/// The versions of the suite, of Node.js and of the SDKs, the forwarder and the clients.
+const FOLDER: &str = "xtask/mcp";
+/// The revisions, each with the scenarios that need tools which only a test server has.
+const REVISIONS: [(&str, &str); 2] =
+    [("2026-07-28", "expected-2026-07-28.yml"), ("2025-11-25", "expected-2025-11-25.yml")];
+
+/// Installs the suite and the SDKs on first use. The browser tests use the SDKs too.
+pub(crate) fn install() -> Result<()> {
+    node_modules()?;
+    python()?;
+    Ok(())
+}
+
+pub(crate) fn check() -> Result<()> {
+    let node = node_modules()?;
+    let python = python()?;
+    let server = DemoServer::start("mcp")?;
+    let address = format!("{}/mcp", server.fact("web_url")?);
+    let key = server.fact("api_key")?;
+    let forwarder = Forwarder::start(&node, &address, key)?;
+    for (revision, expected) in REVISIONS {
+        let log = server.folder.join(format!("conformance-{revision}.txt"));
+        let mut suite = Command::new(node.join(".bin/node"));
+        suite
+            .current_dir(&server.folder)
+            .arg(node.join("@modelcontextprotocol/conformance/dist/index.js"))
+            .args(["server", "--url", &forwarder.url(), "--requirements", revision])
+            .arg("--expected-failures")
+            .arg(root().join(FOLDER).join(expected));
+        let output = logged(suite, &log)
+            .with_context(|| format!("the MCP server does not conform to {revision}"))?;
+        println!(
+            "{revision}: {}",
+            output.lines().rev().find(|it| it.contains("passed")).unwrap_or("conforms")
+        );
+    }
+    let log = server.folder.join("python.txt");
+    let mut client = Command::new(python);
+    client.arg(root().join(FOLDER).join("client.py")).args([&address, key]);
+    client.env("PYTHONDONTWRITEBYTECODE", "1");
+    let output = logged(client, &log).context("the Python SDK cannot use the MCP server")?;
+    println!("{}", output.trim());
+    Ok(())
+}
+
+/// Runs a program to its end and returns its output, or fails with it.
+fn logged(mut command: Command, log: &Path) -> Result<String> {
+    command.stdout(File::create(log)?).stderr(File::options().append(true).open(log)?);
+    let status = command.stdin(Stdio::null()).status().context("cannot start it")?;
+    let output = String::from_utf8_lossy(&fs::read(log)?).into_owned();
+    if !status.success() {
+        bail!("{status}:\n{output}");
+    }
+    Ok(output)
+}
+
+/// The folder of the suite and of the Node.js that it needs, installed on first use.
+fn node_modules() -> Result<PathBuf> {
+    let folder = target_folder()?.join("mcp").join("node");
+    let modules = folder.join("node_modules");
+    let wanted = fs::read_to_string(root().join(FOLDER).join("package-lock.json"))?;
+    if fs::read_to_string(folder.join("installed.json")).is_ok_and(|it| it == wanted) {
+        return Ok(modules);
+    }
+    install::npm()?;
+    println!("installing the MCP conformance suite with npm");
+    fs::create_dir_all(&folder)?;
+    for name in ["package.json", "package-lock.json"] {
+        fs::copy(root().join(FOLDER).join(name), folder.join(name))?;
+    }
+    let mut npm = Command::new("npm");
+    npm.current_dir(&folder).args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+    run(&mut npm).context("the conformance suite could not be installed")?;
+    fs::write(folder.join("installed.json"), wanted)?;
+    Ok(modules)
+}
+
+/// The Python that has the SDK, installed on first use.
+fn python() -> Result<PathBuf> {
+    let requirements = root().join(FOLDER).join("requirements.txt");
+    let wanted = fs::read_to_string(&requirements)?;
+    let folder = target_folder()?.join("mcp").join("python");
+    let program = folder.join("venv/bin/python");
+    if fs::read_to_string(folder.join("installed.txt")).is_ok_and(|it| it == wanted) {
+        return Ok(program);
+    }
+    install::python()?;
+    println!("installing the MCP SDK with pip");
+    if folder.join("venv").exists() {
+        fs::remove_dir_all(folder.join("venv"))?;
+    }
+    fs::create_dir_all(&folder)?;
+    run(Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")))?;
+    let mut pip = Command::new(&program);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    run(pip.arg("--requirement").arg(&requirements)).context("the SDK could not be installed")?;
+    fs::write(folder.join("installed.txt"), wanted)?;
+    Ok(program)
+}
+
+/// Adds the API key to the suite's requests, because the suite cannot send one. It ends with this value.
+struct Forwarder {
+    child: Child,
+    port: u16,
+}
+
+impl Forwarder {
+    fn start(node: &Path, address: &str, key: &str) -> Result<Forwarder> {
+        let mut child = Command::new(node.join(".bin/node"))
+            .arg(root().join(FOLDER).join("forward.mjs"))
+            .args([address, key])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("cannot start the forwarder")?;
+        let mut line = String::new();
+        if let Some(output) = child.stdout.take() {
+            BufReader::new(output).read_line(&mut line)?;
+        }
+        let port = line.trim().parse().context("the forwarder did not start");
+        let mut forwarder = Forwarder { child, port: 0 };
+        forwarder.port = port?;
+        Ok(forwarder)
+    }
+
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/mcp", self.port)
+    }
+}
+
+impl Drop for Forwarder {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
