@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Clock, Entropy, FileId};
-use db::Db;
+use db::{Db, Engine};
 use service::access::users;
 use service::ingest::imports::files::{self, CommitOutcome};
 use service::ledger::quotes::{Trading, WhenClosed};
@@ -83,6 +83,12 @@ async fn commit_while_paused(it: &Installation) -> Option<CommitOutcome> {
     process.signal("STOP");
     if let Some(id) = committing(&db).await {
         let (app, robin) = open_app_after_lease(it).await;
+        // PostgreSQL has its own time, by which the lease is not over yet.
+        let end_lease = "update import_files set leased_until = 0 where state = 'committing'";
+        let ending = db.write::<_, db::Error>(move |tx| tx.execute(end_lease, &[]));
+        if db.engine() == Engine::Postgres {
+            ending.await.unwrap();
+        }
         // If the process was paused inside its transaction, it holds locks that this commit waits for.
         let committing_here =
             tokio::time::timeout(Duration::from_secs(20), files::commit(&app, &robin, id));
