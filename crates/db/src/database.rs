@@ -288,6 +288,15 @@ impl Db {
         self.work.notify_one();
     }
 
+    /// Makes the files of a SQLite database smaller, if rows were deleted or the write-ahead log is long. Returns how many
+    /// pages were given back to the disk. PostgreSQL does this by itself.
+    pub async fn shrink(&self) -> Result<usize> {
+        match &self.driver {
+            Driver::Sqlite(sqlite) => sqlite.shrink().await,
+            Driver::Postgres(_) => Ok(0),
+        }
+    }
+
     /// Prepares a statement without running it. A test checks every statement this way on both engines.
     pub async fn check(&self, sql: &str) -> Result<()> {
         match &self.driver {

@@ -1,5 +1,6 @@
 //! SQLite: one writer on its own thread, and readers that never wait for it.
 
+mod shrink;
 pub(crate) mod statement;
 mod writer;
 
@@ -23,6 +24,8 @@ use writer::Writer;
 
 /// Enough for every statement of the product, with its variants, on each connection.
 const STATEMENTS_CACHED: usize = 256;
+/// The length that the write-ahead log keeps between large transactions.
+const LOG_BYTES_KEPT: i64 = 4 << 20;
 /// Reads come from the operating system's page cache, so mapping the file costs only address space.
 const MAPPED_BYTES: i64 = 1 << 40;
 /// SQLite virtual machine steps between two checks of a read's deadline.
@@ -202,13 +205,17 @@ impl Sqlite {
 }
 
 async fn writer_connection(path: &Path) -> Result<Connection> {
-    let writer = in_wal_mode(Connection::open(path)?).await?;
+    let writer = Connection::open(path)?;
+    // Only a new file follows this: free pages can then be given back to the disk (`shrink`).
+    writer.pragma_update(None, "auto_vacuum", "incremental")?;
+    let writer = in_wal_mode(writer).await?;
     writer.busy_timeout(Duration::from_secs(10))?;
     // Full: an acknowledged change survives a power cut, not only a crash of the program.
     writer.pragma_update(None, "synchronous", "full")?;
     writer.pragma_update(None, "foreign_keys", "on")?;
     writer.pragma_update(None, "cache_size", -65_536)?;
-    writer.pragma_update(None, "journal_size_limit", 64 << 20)?;
+    // A log that a large import made long is truncated to this with the next commits.
+    writer.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
     writer.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     writer.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
     Ok(writer)

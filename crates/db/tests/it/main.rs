@@ -8,6 +8,7 @@ mod large_writes;
 mod migrations;
 mod pool;
 mod poolers;
+mod shrinking;
 mod slow_reads;
 mod tables;
 mod tls;
