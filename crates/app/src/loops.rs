@@ -11,7 +11,7 @@ use service::ingest::{connections, imports};
 use service::ledger::transactions;
 use service::platform::{idempotency, limits, processes};
 use service::trading::paper;
-use service::{App, actions, insights, webhooks};
+use service::{App, actions, insights, retention, webhooks};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -106,6 +106,19 @@ impl Loops {
         });
         self.start("delete old idempotency keys", 600, app, |app| async move {
             idempotency::forget_once(&app).await
+        });
+        self.start_retention(app);
+    }
+
+    fn start_retention(&mut self, app: &App) {
+        self.start(
+            "delete old data",
+            60,
+            app,
+            |app| async move { retention::sweep_once(&app).await },
+        );
+        self.start("shrink the database file", 600, app, |app| async move {
+            retention::shrink_once(&app).await
         });
     }
 

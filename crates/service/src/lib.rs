@@ -11,6 +11,7 @@ pub mod ingest;
 pub mod insights;
 pub mod ledger;
 pub mod platform;
+pub mod retention;
 pub mod schema;
 pub mod summary;
 pub mod trading;

@@ -98,6 +98,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "processes",
         sql: include_str!("../../../migrations/0019_processes.sql"),
     },
+    Migration {
+        version: 20,
+        name: "retention",
+        sql: include_str!("../../../migrations/0020_retention.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).
@@ -148,6 +153,7 @@ pub fn statements() -> Vec<String> {
         crate::ledger::quotes::STATEMENTS,
         crate::access::recovery::STATEMENTS,
         crate::ledger::rates::STATEMENTS,
+        crate::retention::STATEMENTS,
         crate::ledger::stamps::STATEMENTS,
         crate::platform::person_lock::STATEMENTS,
         crate::platform::processes::STATEMENTS,

@@ -28,6 +28,7 @@ mod processes;
 mod profiles;
 mod recovery;
 mod restores;
+mod retention;
 mod securities;
 mod sign_ins;
 mod skew;

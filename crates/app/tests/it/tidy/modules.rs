@@ -6,9 +6,19 @@ use super::source::Source;
 use super::{File, assert_no_breaches, files};
 
 /// The groups of `service`, from the bottom up. A group imports only the groups before it.
-const GROUPS: [&str; 11] = [
-    "platform", "access", "ledger", "classify", "ingest", "insights", "trading", "actions",
-    "webhooks", "exports", "summary",
+const GROUPS: [&str; 12] = [
+    "platform",
+    "access",
+    "ledger",
+    "classify",
+    "ingest",
+    "insights",
+    "trading",
+    "actions",
+    "webhooks",
+    "exports",
+    "summary",
+    "retention",
 ];
 
 /// A module as its path inside its crate: `["ledger", "accounts"]`. The crate's root is empty.

@@ -5,6 +5,7 @@ use base::{AccountId, ConnectionId, ImportId, Timestamp};
 use db::params;
 
 use super::request::Summary;
+use super::undo;
 use crate::{App, Caller, Error, Result};
 
 /// A past import.
@@ -23,6 +24,13 @@ pub struct Import {
     /// Accounts in which something changed.
     pub accounts: usize,
     pub undone_at: Option<Timestamp>,
+}
+
+impl Import {
+    /// Whether it was not undone yet, and still can be.
+    pub fn can_be_undone(&self, now: Timestamp) -> bool {
+        self.undone_at.is_none() && undo::is_in_time(self.imported_at, now)
+    }
 }
 
 /// Imports that changed something or came from a file, of one connection or of all.

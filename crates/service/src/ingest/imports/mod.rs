@@ -20,7 +20,7 @@ pub use list::{Import, get, list, list_accounts};
 pub use request::Summary;
 pub(crate) use request::{FileInfo, ImportOutcome, ImportRequest, IncomingAccount, Progress};
 pub(crate) use undo::disconnected_event;
-pub use undo::{UndoSummary, undo};
+pub use undo::{UNDO_DAYS, UndoSummary, undo};
 
 pub(crate) fn statements() -> Vec<&'static str> {
     let journaled = journal::TABLES.iter().flat_map(|it| [it.select, it.delete, it.restore]);

@@ -17,6 +17,15 @@ use crate::platform::audit::{self, Note};
 use crate::platform::dirty_queue;
 use crate::{App, Caller, Error, Result};
 
+/// How long an import can be undone. Its journal is deleted afterwards.
+pub const UNDO_DAYS: i64 = 90;
+
+/// Whether an import of that time can still be undone.
+pub(super) fn is_in_time(imported_at: Timestamp, now: Timestamp) -> bool {
+    let age = now.as_microsecond() - imported_at.as_microsecond();
+    age <= UNDO_DAYS * 86_400_000_000
+}
+
 /// How many rows an undo deleted and restored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UndoSummary {
@@ -40,7 +49,7 @@ fn undo_in(tx: &mut Tx<'_>, app: &App, caller: &Caller, import: ImportId) -> Res
     lock_user(tx, user, app.clock.now())?;
     let now = app.clock.now();
     let stamp = stamps::next(tx, user, now)?;
-    let name = find_name(tx, user, import)?;
+    let name = find_name(tx, user, import, now)?;
     let later = later_imports(tx, user, import)?;
     let mut undo = Undo {
         user,
@@ -68,13 +77,25 @@ fn undo_in(tx: &mut Tx<'_>, app: &App, caller: &Caller, import: ImportId) -> Res
     Ok(undo.done)
 }
 
-fn find_name(tx: &mut Tx<'_>, user: UserId, import: ImportId) -> Result<Option<String>> {
+/// The name of an import that can be undone.
+fn find_name(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    import: ImportId,
+    now: Timestamp,
+) -> Result<Option<String>> {
     let found = tx.first(FIND, params![user, import], |row| {
-        Ok((row.get::<Option<String>>(0)?, row.get::<Option<Timestamp>>(1)?))
+        let (name, imported_at) = (row.get::<Option<String>>(0)?, row.get::<Timestamp>(2)?);
+        Ok((name, row.get::<Option<Timestamp>>(1)?, imported_at))
     })?;
-    let (name, undone_at) = found.ok_or(Error::NotFound("import"))?;
+    let (name, undone_at, imported_at) = found.ok_or(Error::NotFound("import"))?;
     if undone_at.is_some() {
         let message = "This import was already undone.".to_owned();
+        return Err(Error::Conflict { code: Code::Conflict, message });
+    }
+    if !is_in_time(imported_at, now) {
+        let message =
+            format!("An import can be undone for {UNDO_DAYS} days, and this one is older.");
         return Err(Error::Conflict { code: Code::Conflict, message });
     }
     Ok(name)
@@ -305,7 +326,8 @@ impl JournalEntry {
     }
 }
 
-const FIND: &str = "select name, undone_at from imports where user_id = $1 and id = $2";
+const FIND: &str =
+    "select name, undone_at, imported_at from imports where user_id = $1 and id = $2";
 const LATER: &str = "select what, row_key, import_id from import_journal
     where user_id = $1 and import_id > $2 order by import_id";
 const ADDED: &str =

@@ -43,7 +43,7 @@ fn row(person: &Person, it: &Import) -> Markup {
                 @if it.undone_at.is_some() { " " span.badge { "Undone" } }
                 span.soft { (found(it)) ", " (person.view.time_ago(it.imported_at, now)) }
             }
-            @if it.undone_at.is_none() { (ending(person, it)) }
+            @if it.can_be_undone(now) { (ending(person, it)) }
         }
     }
 }
