@@ -55,6 +55,7 @@ pub struct AppState {
     /// networks that the operator allows for connections.
     pub(crate) document_client: Option<net::HttpClient>,
     pub(crate) installation_key: platform::installation::Key,
+    pub(crate) cleaned_handover: classify::cleaned_handover::CleanedHandover,
     pub(crate) commit_progress: ingest::imports::files::CommitProgress,
     pub(crate) import_limits: ingest::imports::files::Limits,
     pub(crate) reading_slots: ingest::imports::files::ReadingSlots,
@@ -121,6 +122,7 @@ impl App {
             bank_client: ingest::connections::BankClient::new(setup.bank_client, &installation_key),
             db,
             installation_key,
+            cleaned_handover: Default::default(),
             commit_progress: Default::default(),
             import_limits: setup.imports,
             reading_slots: ingest::imports::files::ReadingSlots::new(setup.imports.readers),

@@ -4,6 +4,7 @@
 mod anywhere;
 mod brands;
 mod clean;
+mod cleaned_texts;
 mod descriptors;
 mod display_name;
 mod fold;
@@ -29,6 +30,7 @@ use base::{AccountId, words};
 use crate::transfers::TransferKind;
 
 pub use clean::{CleanedDescriptor, UNKNOWN, clean};
+pub use cleaned_texts::CleanedTexts;
 pub use descriptors::Processor;
 pub use display_name::display_name;
 pub use history::{History, Sample};

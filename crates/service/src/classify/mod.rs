@@ -1,6 +1,7 @@
 //! Merchants, categories and transfers: how a transaction is classified, and the person's rules and overrides.
 
 pub(crate) mod classifier;
+pub(crate) mod cleaned_handover;
 pub mod corrections;
 pub(crate) mod merchants;
 pub mod overrides;

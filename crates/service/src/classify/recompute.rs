@@ -1,8 +1,10 @@
 //! The context of one person's recompute, which classification and every later step of the pipeline share.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use base::{AccountId, Currency, Date, TimeZone, Timestamp, TransactionId, UserId};
+use calc::enrich::CleanedTexts;
 use calc::rates::Rates;
 use calc::transfers::{self, LinkedDebts};
 use db::{Tx, params};
@@ -41,6 +43,8 @@ pub(crate) struct Recompute {
     pub(crate) changed_days: BTreeSet<i64>,
     /// Transactions that the person just corrected: they are classified again even if nothing else changed.
     pub(crate) corrected: BTreeSet<TransactionId>,
+    /// Descriptions that the import before it has cleaned.
+    pub(super) cleaned: Arc<CleanedTexts>,
     pub(crate) events: Vec<Event>,
     /// Transactions whose classification changed.
     pub(crate) updated: BTreeMap<AccountId, Vec<TransactionId>>,
@@ -83,6 +87,7 @@ impl Recompute {
             all_months: true,
             changed_days: BTreeSet::new(),
             corrected: BTreeSet::new(),
+            cleaned: Arc::new(app.cleaned_handover.take(user)),
             events: Vec::new(),
             updated: BTreeMap::new(),
             hidden: BTreeMap::new(),

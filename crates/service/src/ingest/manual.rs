@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base::category::Category;
 use base::draft::{AccountDraft, AccountKind, BalanceDraft, Source, TransactionDraft, id_source};
 use base::{AccountId, Currency, Date, Money, Timestamp, TransactionId, kinds};
+use calc::enrich::CleanedTexts;
 use calc::matching::MANUAL;
 use db::{Tx, params};
 use wire::v1::Code;
@@ -313,6 +314,7 @@ fn import_request(app: &App, draft: AccountDraft, into: Option<AccountId>) -> Im
         rates: Vec::new(),
         file: FileInfo::default(),
         progress: Progress::default(),
+        cleaned: CleanedTexts::default(),
     }
 }
 

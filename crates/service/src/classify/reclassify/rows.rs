@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use base::category::Category;
 use base::{AccountId, Currency, Date, TransactionId, date_from_days};
-use calc::enrich::{self, CategorySource, CleanedDescriptor, Enriched};
+use calc::enrich::{self, CategorySource, CleanedDescriptor, CleanedTexts, Enriched};
 use calc::transfers::{Leg, LegText, Pair, TextFlags, TransferKind, TransferOverrides};
 use db::{Tx, params};
 
@@ -67,6 +67,7 @@ pub(super) struct LoadedRows {
     pub(super) rows: Vec<LoadedRow>,
     descriptions: Vec<Description>,
     description_indexes: HashMap<Arc<str>, usize>,
+    cleaned_before: Arc<CleanedTexts>,
 }
 
 impl LoadedRows {
@@ -77,7 +78,8 @@ impl LoadedRows {
         (classifier, decisions): (&Classifier, &TransferOverrides),
         days: Option<(i64, i64)>,
     ) -> Result<LoadedRows> {
-        let mut loaded = LoadedRows::default();
+        let cleaned_before = Arc::clone(&run.cleaned);
+        let mut loaded = LoadedRows { cleaned_before, ..LoadedRows::default() };
         let Some((from, to)) = days else {
             let compare = Some((classifier, run));
             tx.each(ROWS, params![run.user], |row| loaded.add(row, compare))?;
@@ -128,7 +130,8 @@ impl LoadedRows {
 
     pub(super) fn cleaned(&self, row: &LoadedRow) -> &CleanedDescriptor {
         let description = &self.descriptions[row.description];
-        description.cleaned.get_or_init(|| enrich::clean(&description.text))
+        let clean = || self.cleaned_before.get(&description.text).into_owned();
+        description.cleaned.get_or_init(clean)
     }
 
     /// The posted rows, which transfers can be made of, and the index of each.

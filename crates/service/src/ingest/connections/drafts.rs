@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base::draft::{AccountDraft, Source, TransactionDraft, id_source};
 use base::{AccountId, Currency, Date, Timestamp, date_from_days, days_from_date};
+use calc::enrich::CleanedTexts;
 use db::{Row, Tx, params};
 use sources::simplefin::{self, AccountSet};
 
@@ -84,6 +85,7 @@ pub(super) fn draft(
         rates: Vec::new(),
         file: FileInfo { rejected: set.rejected.len(), ..FileInfo::default() },
         progress: Progress::default(),
+        cleaned: CleanedTexts::default(),
     };
     let (mut accounts, mut indexes, mut unusable) = (Vec::new(), Vec::new(), HashSet::new());
     for draft in simplefin::drafts(set, &choices, now) {

@@ -6,6 +6,7 @@ use base::draft::AccountKind;
 use base::{
     AccountId, ConnectionId, Currency, ImportId, TimeZone, Timestamp, TransactionId, UserId,
 };
+use calc::enrich::CleanedTexts;
 use db::{Tx, params};
 use wire::v1::Event;
 
@@ -32,6 +33,7 @@ pub(super) struct Batch {
     pub(super) events: Vec<Event>,
     pub(super) summary: Summary,
     pub(super) classifier: Classifier,
+    pub(super) cleaned: CleanedTexts,
     /// Transactions that were added, changed or removed, as they are and as they were.
     pub(super) dirty: BTreeSet<DirtyTransaction>,
     /// Whether past balances changed.

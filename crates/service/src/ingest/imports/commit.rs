@@ -2,11 +2,12 @@
 //! transaction.
 
 use std::collections::BTreeSet;
+use std::mem;
 use std::sync::Arc;
 
 use base::draft::{RateDraft, Statement};
 use base::{AccountId, ConnectionId, Timestamp, UserId, kinds};
-use db::{Tx, params};
+use db::{Engine, Tx, params};
 use webhooks::outbox;
 
 use super::batch::{Batch, lock_user};
@@ -21,7 +22,8 @@ use crate::{App, Caller, Error, Result};
 /// Imports a statement. Either all of it is stored, or nothing.
 pub async fn commit(app: &App, caller: &Caller, statement: Statement) -> Result<Summary> {
     caller.require_owner("import")?;
-    let request = prepare(statement.into())?;
+    let mut request = prepare(statement.into())?;
+    request.clean_descriptions();
     let (app, user) = (app.clone(), caller.user);
     let db = app.db.clone();
     Ok(db.write(move |tx| commit_in(tx, &app, user, request)).await?.summary)
@@ -39,7 +41,7 @@ pub(crate) fn commit_in(
     tx: &mut Tx<'_>,
     app: &App,
     user: UserId,
-    request: ImportRequest,
+    mut request: ImportRequest,
 ) -> Result<ImportOutcome> {
     tx.allow_long_statements()?;
     let timezone = lock_user(tx, user, app.clock.now())?;
@@ -60,6 +62,7 @@ pub(crate) fn commit_in(
         events: Vec::new(),
         summary: Summary::default(),
         classifier: Classifier::load(tx, user)?,
+        cleaned: mem::take(&mut request.cleaned),
         dirty: BTreeSet::new(),
         balances_dirty: false,
         all_dirty: false,
@@ -130,21 +133,26 @@ fn save_account(
 }
 
 /// Saves the counts, the journal, the events and the work for the dirty queue.
-fn finish(tx: &mut Tx<'_>, batch: Batch, accounts: Vec<AccountId>) -> Result<ImportOutcome> {
+fn finish(tx: &mut Tx<'_>, mut batch: Batch, accounts: Vec<AccountId>) -> Result<ImportOutcome> {
     let Summary { new, changed, seen, removed } = batch.summary;
     let counts = [new, changed, seen, removed, batch.changed.len()].map(|it| it as i64);
     tx.execute(
         SAVE_COUNTS,
         params![batch.user, batch.id, counts[0], counts[1], counts[2], counts[3], counts[4]],
     )?;
-    batch.journal.save(tx, batch.user, batch.id)?;
+    mem::take(&mut batch.journal).save(tx, batch.user, batch.id)?;
     outbox::append(&batch.app.webhooks, tx, batch.user, &batch.events)?;
     if batch.all_dirty {
         dirty_queue::mark_all_dirty(tx, batch.user)?;
     } else if !batch.dirty.is_empty() || !batch.events.is_empty() || batch.balances_dirty {
         dirty_queue::mark_dirty(tx, batch.user, &batch.dirty)?;
     }
-    Ok(ImportOutcome { import: batch.id, summary: batch.summary, accounts })
+    let outcome = ImportOutcome { import: batch.id, summary: batch.summary, accounts };
+    if tx.engine() == Engine::Sqlite && !batch.cleaned.is_empty() {
+        let Batch { app, user, cleaned, .. } = batch;
+        tx.on_commit(move || app.cleaned_handover.put(user, cleaned));
+    }
+    Ok(outcome)
 }
 
 fn save_connection(

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 
 use base::draft::{AccountDraft, RateDraft, Source, Statement};
 use base::{AccountId, ImportId, Timestamp};
+use calc::enrich::CleanedTexts;
 
 /// Counts of the transactions of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,6 +27,17 @@ pub(crate) struct ImportRequest {
     pub(crate) rates: Vec<RateDraft>,
     pub(crate) file: FileInfo,
     pub(crate) progress: Progress,
+    /// Cleaned descriptions of its transactions, if that was done in advance.
+    pub(crate) cleaned: CleanedTexts,
+}
+
+impl ImportRequest {
+    /// Cleans the descriptions. Without it they are cleaned while the transaction is open, and on SQLite everybody else's
+    /// changes wait for that.
+    pub(crate) fn clean_descriptions(&mut self) {
+        let transactions = self.accounts.iter().flat_map(|it| &it.draft.transactions);
+        self.cleaned = transactions.map(|it| it.description.as_str()).collect();
+    }
 }
 
 /// Rows written so far, shared with a request that shows the progress.
@@ -88,6 +100,7 @@ impl From<Statement> for ImportRequest {
             rates: statement.rates,
             file: FileInfo::default(),
             progress: Progress::default(),
+            cleaned: CleanedTexts::default(),
         }
     }
 }

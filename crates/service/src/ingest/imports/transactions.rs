@@ -9,7 +9,7 @@ use base::category::Category;
 use base::draft::TransactionDraft;
 use base::{AccountId, Currency, ImportId, Money, TransactionId, UserId};
 use base::{date_from_days, days_from_date, kinds};
-use calc::enrich::{Enriched, clean, merchant_key};
+use calc::enrich::{Enriched, merchant_key};
 use calc::matching::{DraftMatch, FILE_PREFIX, KnownTransaction, match_drafts, merged};
 use db::{Param, Tx, params};
 use wire::v1::Event;
@@ -177,8 +177,8 @@ fn classify(
         category: draft.category,
     };
     let account_type = (account.kind, account.subtype.as_deref());
-    let classified =
-        batch.classifier.classify_on(account_type, &input, &clean(&draft.description), None);
+    let cleaned = batch.cleaned.get(&draft.description);
+    let classified = batch.classifier.classify_on(account_type, &input, &cleaned, None);
     mark_dirty(batch, account, draft, &classified.key);
     classified
 }

@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::draft::Source;
 use base::{AccountId, CLOCK_SKEW_MICROSECONDS, FileId, ImportId};
+use calc::enrich::CleanedTexts;
 use db::{Tx, params};
 use sources::files::{FileAccount, FileQuestion};
 use wire::v1::Code;
 
 use super::choices::Choices;
 use super::destination::{self, Destination};
-use super::parse::{LoadedFile, ParsedFile, convert_balances, load, parse};
+use super::parse::{LoadedFile, ParsedFile, convert_balances, in_background, load, parse};
 use super::stored_bytes;
 use crate::ingest::imports::commit::{commit_in, prepare};
 use crate::ingest::imports::request::{
@@ -130,7 +131,13 @@ async fn commit_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result
     app.commit_progress.add(loaded.file.id, progress.clone());
     let mapping = mapping_to_remember(&loaded.choices, &parsed)?;
     let rejected = parsed.rejected.count;
-    let request = prepare(import_request(app, caller, loaded, parsed, progress).await?)?;
+    let request = import_request(app, caller, loaded, parsed, progress).await?;
+    let request = in_background(&loaded.slot, move || {
+        let mut request = prepare(request)?;
+        request.clean_descriptions();
+        Ok::<_, Error>(request)
+    });
+    let request = request.await??;
     let (mine, caller, slot) = (app.clone(), caller.clone(), loaded.slot.clone());
     let name = loaded.file.name.clone();
     let write = move |tx: &mut Tx<'_>| {
@@ -226,6 +233,7 @@ async fn import_request(
             rejected: parsed.rejected.count,
         },
         progress,
+        cleaned: CleanedTexts::default(),
     })
 }
 
