@@ -75,7 +75,7 @@ const ENCODED: usize = 26;
 impl<K: Kind> Id<K> {
     pub const PREFIX: &'static str = K::PREFIX;
 
-    pub fn from_bytes(bytes: [u8; 16]) -> Id<K> {
+    pub const fn from_bytes(bytes: [u8; 16]) -> Id<K> {
         Id { bytes, kind: PhantomData }
     }
 

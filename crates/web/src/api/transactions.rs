@@ -3,7 +3,7 @@ use base::category::Category;
 use service::ledger::transactions::{self, Change, Filter};
 use service::platform::cursors::Page;
 use service::{Error, Result};
-use wire::v1::{Pagination, Scope, Transaction, TransactionChanges};
+use wire::v1::{Pagination, Scope, Transaction, TransactionChanges, TransactionRow};
 
 use super::parameters::{ACCOUNT_ID, CURSOR, LIMIT, date};
 use super::{Answer, Call, Endpoint, Paging, Parameter, Shape, Takes, Verb};
@@ -64,8 +64,8 @@ pub(super) const CHANGES: Endpoint = Endpoint {
     summary: "List changes of transactions",
     description: "Every change since a cursor, in the order in which it happened: insert or replace the \
         transactions in `added` and `updated`, and delete those in `removed`. Without a cursor it begins with \
-        nothing, so that following it from the start builds the whole list. `next_cursor` is never null: if \
-        `has_more` is false, keep it and go on from there any time later. It does not expire.",
+        nothing and adds the whole list first, newest first. `next_cursor` is never null: if `has_more` is \
+        false, keep it and go on from there any time later. It does not expire.",
     scopes: &[Scope::TransactionsRead],
     query: &[
         Parameter {
@@ -86,9 +86,11 @@ pub(super) const CHANGES: Endpoint = Endpoint {
 async fn changes(call: Call) -> Result<Answer> {
     let limit = call.query.whole(&LIMIT)? as usize;
     let page = Page { cursor: call.query.text("cursor")?, limit };
-    let (mut added, mut updated, mut removed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut body = page_buffer(limit);
+    body.extend_from_slice(b"{\"data\":{\"added\":[");
+    let (mut updated, mut removed) = (Vec::new(), Vec::new());
     let end = transactions::changes(&call.app, &call.caller, page, |change| match change {
-        Change::Added(row) => row.write(next_item(&mut added)),
+        Change::Added(row) => row.write(next_item(&mut body)),
         Change::Updated(row) => row.write(next_item(&mut updated)),
         Change::Removed { id, removed_at_micros } => {
             let item = next_item(&mut removed);
@@ -100,8 +102,6 @@ async fn changes(call: Call) -> Result<Answer> {
         }
     })
     .await?;
-    let mut body = b"{\"data\":{\"added\":[".to_vec();
-    body.extend_from_slice(&added);
     body.extend_from_slice(b"],\"updated\":[");
     body.extend_from_slice(&updated);
     body.extend_from_slice(b"],\"removed\":[");
@@ -117,9 +117,14 @@ async fn changes(call: Call) -> Result<Answer> {
     Answer::page(body, &pagination)
 }
 
+/// Reserves 600 bytes a row, more than rows need, so that the buffer does not grow and copy.
+fn page_buffer(limit: usize) -> Vec<u8> {
+    Vec::with_capacity(limit * 600 + 512)
+}
+
 /// The items of a JSON list, ready for another one.
 fn next_item(items: &mut Vec<u8>) -> &mut Vec<u8> {
-    if !items.is_empty() {
+    if !items.is_empty() && !items.ends_with(b"[") {
         items.push(b',');
     }
     items
@@ -165,16 +170,10 @@ async fn list(call: Call) -> Result<Answer> {
     };
     let limit = query.whole(&LIMIT)? as usize;
     let page = Page { cursor: query.text("cursor")?, limit };
-    // Reserves 600 bytes a row, more than rows need, so that the buffer does not grow and copy.
-    let mut body = Vec::with_capacity(limit * 600 + 512);
+    let mut body = page_buffer(limit);
     body.extend_from_slice(b"{\"data\":[");
-    let end = transactions::list(&call.app, &call.caller, &filter, page, |row| {
-        if !body.ends_with(b"[") {
-            body.push(b',');
-        }
-        row.write(&mut body);
-    })
-    .await?;
+    let write = |row: &TransactionRow<'_>| row.write(next_item(&mut body));
+    let end = transactions::list(&call.app, &call.caller, &filter, page, write).await?;
     body.push(b']');
     let pagination = Pagination {
         count: end.count,

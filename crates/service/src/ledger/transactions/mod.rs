@@ -135,6 +135,7 @@ fn check(filter: &Filter) -> Result<()> {
 }
 
 /// The accounts whose transactions the caller sees: not hidden ones, except the one that the filter names.
+#[derive(Default)]
 struct VisibleAccounts {
     accounts: Vec<VisibleAccount>,
     /// Whether some of the person's accounts are left out, so that each row must be tested.
@@ -153,6 +154,29 @@ impl VisibleAccounts {
     fn find(&self, id: AccountId) -> Option<&VisibleAccount> {
         self.accounts.iter().find(|it| it.id == id)
     }
+
+    /// Adds an account that `ACCOUNTS` read, if the caller may see it and it `is_shown`, which gets whether the person
+    /// has hidden it.
+    fn add(
+        &mut self,
+        row: &db::Row<'_>,
+        caller: &Caller,
+        is_shown: impl Fn(AccountId, bool) -> bool,
+    ) -> db::Result<()> {
+        let id: AccountId = row.get(0)?;
+        let hidden: Option<i64> = row.get(2)?;
+        if !caller.may_see(id) || !is_shown(id, hidden.is_some()) {
+            self.narrowed = true;
+            return Ok(());
+        }
+        self.accounts.push(VisibleAccount {
+            id,
+            part: AccountPart::new(&id.to_string(), row.get(1)?),
+            currency: row.get(4)?,
+            transaction_count: row.get(3)?,
+        });
+        Ok(())
+    }
 }
 
 async fn visible_accounts(app: &App, caller: &Caller, filter: &Filter) -> Result<VisibleAccounts> {
@@ -170,26 +194,10 @@ async fn accounts_where(
     caller: &Caller,
     is_shown: impl Fn(AccountId, bool) -> bool + Send + Sync,
 ) -> Result<VisibleAccounts> {
-    let mut visible = Vec::new();
-    let mut narrowed = false;
-    app.db
-        .each(ACCOUNTS, params![caller.user], |row| {
-            let id: AccountId = row.get(0)?;
-            let hidden: Option<i64> = row.get(2)?;
-            if caller.may_see(id) && is_shown(id, hidden.is_some()) {
-                visible.push(VisibleAccount {
-                    id,
-                    part: AccountPart::new(&id.to_string(), row.get(1)?),
-                    currency: row.get(4)?,
-                    transaction_count: row.get(3)?,
-                });
-            } else {
-                narrowed = true;
-            }
-            Ok(())
-        })
-        .await?;
-    Ok(VisibleAccounts { accounts: visible, narrowed })
+    let mut visible = VisibleAccounts::default();
+    let add = |row: &db::Row<'_>| visible.add(row, caller, &is_shown);
+    app.db.each(ACCOUNTS, params![caller.user], add).await?;
+    Ok(visible)
 }
 
 /// The total count, where it is cheap: from the counters of the accounts, or from few rows of an index.
@@ -270,7 +278,7 @@ const ACCOUNTS: &str =
     "select id, coalesce(own_name, name), hidden_at, transaction_count, currency from accounts
     where user_id = $1";
 
-const GET: &str = concat!(list_columns!(), " and id = $2 and state not in ('removed', 'hidden')");
+const GET: &str = concat!(list_columns!(""), " and id = $2 and state not in ('removed', 'hidden')");
 
 pub(crate) fn statements() -> Vec<&'static str> {
     [&[ACCOUNTS, GET], changes::STATEMENTS, search::STATEMENTS].concat()

@@ -17,17 +17,21 @@ pub(super) struct Query<'a> {
     pub(super) params: Vec<Param<'a>>,
 }
 
-/// The columns of a row as the list shows it.
+/// The columns of a row as the list shows it, and further ones.
 macro_rules! list_columns {
-    () => {
-        "select id, account_id, amount_minor, posted_on, authorized_on, state,
-    category, counterparty, counterparty_logo_url, description, transfer_id, updated_at
+    ($further:literal) => {
+        concat!(
+            "select id, account_id, amount_minor, posted_on, authorized_on, state,
+    category, counterparty, counterparty_logo_url, description, transfer_id, updated_at",
+            $further,
+            "
     from transactions t where user_id = $1"
+        )
     };
 }
 pub(super) use list_columns;
 
-const COLUMNS: &str = list_columns!();
+const COLUMNS: &str = list_columns!("");
 
 /// The part of the list to read: the rows after a position, and on some days only.
 #[derive(Clone, Copy, Default)]
@@ -128,6 +132,8 @@ impl<'a> Query<'a> {
         });
         self.push_amount(">=", filter.amount_min.map(AmountBound::least));
         self.push_amount("<=", filter.amount_max.map(AmountBound::greatest));
+        // With the sign it uses no index either.
+        self.when(prepared.stamped_until, "+updated_at <=");
         if prepared.narrowed {
             self.sql.push_str(NOT_HIDDEN);
             if let Credential::Key { id, accounts: Some(_), .. } = &caller.credential {
@@ -217,6 +223,8 @@ pub(super) struct PreparedFilter<'f> {
     category_like: Option<String>,
     /// Whether the rows of invisible accounts must be left out one by one.
     narrowed: bool,
+    /// Leaves out rows with a later stamp, for the change feed.
+    stamped_until: Option<i64>,
 }
 
 impl<'f> PreparedFilter<'f> {
@@ -226,7 +234,12 @@ impl<'f> PreparedFilter<'f> {
             // The underscores are wildcards here, and match themselves; no two primaries differ only there.
             category_like: filter.category_tier1.as_ref().map(|it| format!("{it}_%")),
             narrowed: narrowed && filter.account_id.is_none(),
+            stamped_until: None,
         }
+    }
+
+    pub(super) fn stamped_until(self, stamp: i64) -> PreparedFilter<'f> {
+        PreparedFilter { stamped_until: Some(stamp), ..self }
     }
 }
 
@@ -291,6 +304,8 @@ pub(crate) fn statement_variants() -> Vec<String> {
             let (after, days) = (on(8).then_some(after), on(6).then_some(days));
             let range = ListRange { after, days, limit: 1 };
             variants.push(Query::rows(caller, &prepared, range).sql);
+            let stamped = PreparedFilter::new(&filter, on(7)).stamped_until(0);
+            variants.push(Query::rows(caller, &stamped, range).sql);
             variants.push(Query::amounts(caller, &prepared, range).sql);
         }
     }
