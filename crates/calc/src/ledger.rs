@@ -48,8 +48,8 @@ pub struct Account {
     pub kind: AccountKind,
     /// Plaid's subtype, such as checking or money market.
     pub subtype: Option<String>,
-    /// For a debt, the positive amount owed.
-    pub balance_minor: i64,
+    /// For a debt, the positive amount owed. None if it is not known.
+    pub balance_minor: Option<i64>,
     pub limit_minor: Option<i64>,
     /// End-of-day balances up to and including `as_of`, oldest first, at most a year; only for depository accounts.
     pub daily: Vec<i64>,

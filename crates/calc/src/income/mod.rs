@@ -97,8 +97,10 @@ pub struct EmergencyFund {
     pub net: Share,
     pub deposits: Share,
     pub withdrawals: Share,
-    pub balance: Share,
-    /// The number of months of expenses and debt payments that the balance covers, in hundredths; none without any.
+    /// None if there are savings accounts and no balance is known.
+    pub balance: Option<Share>,
+    /// The number of months of expenses and debt payments that the balance covers, in hundredths; none without any, or
+    /// if the balance is not known.
     pub months_covered_hundredths: Option<i64>,
 }
 
@@ -108,7 +110,8 @@ pub struct Investments {
     pub net: Share,
     pub contributions: Share,
     pub withdrawals: Share,
-    pub balance: Share,
+    /// None if there are investment accounts and no balance is known.
+    pub balance: Option<Share>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,15 +173,16 @@ pub fn analyze_with_cash_flows(ledger: &Ledger) -> (Income, Vec<Option<CashFlow>
             net: saved[0],
             deposits: saved[1],
             withdrawals: saved[2],
-            balance: Share::of(savings, income),
-            months_covered_hundredths: (need > 0)
-                .then(|| narrow(i128::from(savings).max(0) * 100 / need)),
+            balance: savings.map(|it| Share::of(it, income)),
+            months_covered_hundredths: savings
+                .filter(|_| need > 0)
+                .map(|it| narrow(i128::from(it).max(0) * 100 / need)),
         },
         investments: Investments {
             net: invested[0],
             contributions: invested[1],
             withdrawals: invested[2],
-            balance: Share::of(invested_balance, income),
+            balance: invested_balance.map(|it| Share::of(it, income)),
         },
         unallocated: Share::of(narrow(i128::from(income) - allocated), income),
         unclassified_minor: by_month(&[unclassified], window.months).0,
@@ -272,9 +276,12 @@ fn uncounted(
     rows
 }
 
-fn balance(ledger: &Ledger, counts: impl Fn(&Account) -> bool) -> i64 {
-    let counted = ledger.accounts.iter().filter(|it| counts(it));
-    narrow(counted.map(|it| i128::from(it.balance_minor)).sum())
+/// The sum of the known balances of some accounts. None if there are such accounts and none of their balances is known.
+fn balance(ledger: &Ledger, counts: impl Fn(&Account) -> bool) -> Option<i64> {
+    let counted: Vec<&Account> = ledger.accounts.iter().filter(|it| counts(it)).collect();
+    let known: Vec<i64> = counted.iter().filter_map(|it| it.balance_minor).collect();
+    let is_known = counted.is_empty() || !known.is_empty();
+    is_known.then(|| narrow(known.into_iter().map(i128::from).sum()))
 }
 
 /// Converts a sum to 64 bits, saturating instead of wrapping.

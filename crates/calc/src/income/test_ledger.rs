@@ -49,7 +49,7 @@ pub(crate) fn open(ledger: &mut Ledger, kind: AccountKind, subtype: &str) -> usi
         id: AccountId::from_bytes((index as u128).to_be_bytes()),
         kind,
         subtype: Some(subtype.to_owned()),
-        balance_minor: 0,
+        balance_minor: Some(0),
         limit_minor: None,
         daily: Vec::new(),
     });

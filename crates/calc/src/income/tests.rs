@@ -87,7 +87,7 @@ fn the_blocks_add_up_to_the_income_to_the_cent() {
                 Some(TransferKind::Investment);
         }
     }
-    ledger.accounts[SAVINGS].balance_minor = 918_000;
+    ledger.accounts[SAVINGS].balance_minor = Some(918_000);
     let income = analyze(&ledger);
     assert_eq!(
         allocation(&income),
@@ -168,9 +168,23 @@ fn two_months_are_too_few_to_measure_variability() {
 fn an_overdrawn_emergency_fund_covers_nothing() {
     let mut ledger = worked_example();
     ledger.entries[0].amount_minor = -30_000;
-    ledger.accounts[SAVINGS].balance_minor = -5_000;
+    ledger.accounts[SAVINGS].balance_minor = Some(-5_000);
     let fund = analyze(&ledger).emergency_fund;
-    assert_eq!((fund.balance.amount_minor, fund.months_covered_hundredths), (-5_000, Some(0)));
+    let balance = fund.balance.map(|it| it.amount_minor);
+    assert_eq!((balance, fund.months_covered_hundredths), (Some(-5_000), Some(0)));
+}
+
+#[test]
+fn a_balance_that_is_not_known_is_not_zero() {
+    let mut ledger = worked_example();
+    ledger.accounts[SAVINGS].balance_minor = None;
+    let fund = analyze(&ledger).emergency_fund;
+    assert_eq!((fund.balance, fund.months_covered_hundredths), (None, None));
+    // Without any savings account, nothing is saved.
+    ledger.accounts[SAVINGS].kind = AccountKind::Other;
+    let fund = analyze(&ledger).emergency_fund;
+    assert_eq!(fund.balance.map(|it| it.amount_minor), Some(0));
+    assert_eq!(fund.months_covered_hundredths, Some(0));
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn settle(ledger: &mut Ledger) {
             balance
         });
         let daily: Vec<i64> = days.collect();
-        account.balance_minor = if account.kind.is_debt() { -balance } else { balance };
+        account.balance_minor = Some(if account.kind.is_debt() { -balance } else { balance });
         let shown = account.kind == AccountKind::Depository;
         account.daily = if shown { daily } else { Vec::new() };
     }
@@ -93,7 +93,7 @@ fn the_inputs_of_a_plain_household_are_read() {
     // A year of days at 60.00 and twelve rents.
     assert_eq!(inputs.expenses_minor, 120_000 + 365 * 6_000 / 12);
     assert_eq!((inputs.debt_minor, inputs.card_purchases_minor), (0, 180_000));
-    assert_eq!(inputs.card_balance_minor, ledger.accounts[CARD].balance_minor);
+    assert_eq!(Some(inputs.card_balance_minor), ledger.accounts[CARD].balance_minor);
     assert_eq!(inputs.credit.map(|it| it.limit_minor), Some(1_000_000));
     assert_eq!((inputs.low_days, inputs.distress_months), (Ratio { part: 0, whole: 90 }, 0));
     assert_eq!(inputs.cv, Some(Fixed9::ZERO));
@@ -159,7 +159,7 @@ fn liquid_money_is_the_median_of_the_last_thirty_days() {
     assert_eq!(read(&ledger).liquid_minor, 0);
     // Without daily balances, today's is used.
     ledger.accounts[CHECKING].daily.clear();
-    ledger.accounts[CHECKING].balance_minor = 77;
+    ledger.accounts[CHECKING].balance_minor = Some(77);
     assert_eq!(read(&ledger).liquid_minor, 77);
 }
 
@@ -190,11 +190,11 @@ fn distress_counts_months_and_not_events() {
 #[test]
 fn a_card_without_a_limit_has_no_credit_use_and_an_overpaid_one_owes_nothing() {
     let mut ledger = small();
-    ledger.accounts[CARD].balance_minor = 40_000;
+    ledger.accounts[CARD].balance_minor = Some(40_000);
     assert_eq!((read(&ledger).credit, read(&ledger).card_balance_minor), (None, 40_000));
     let other = open(&mut ledger, AccountKind::Credit, "credit card");
     ledger.accounts[other].limit_minor = Some(100_000);
-    ledger.accounts[other].balance_minor = -900;
+    ledger.accounts[other].balance_minor = Some(-900);
     let credit = Credit { used_minor: 0, limit_minor: 100_000 };
     assert_eq!((read(&ledger).credit, read(&ledger).card_balance_minor), (Some(credit), 40_000));
 }

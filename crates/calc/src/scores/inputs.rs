@@ -149,7 +149,7 @@ fn totals(ledger: &Ledger) -> Vec<i64> {
     let liquid: Vec<&Account> = ledger.accounts.iter().filter(|it| it.is_liquid()).collect();
     let days = liquid.iter().map(|it| it.daily.len()).max().unwrap_or(0);
     if days == 0 {
-        let today = liquid.iter().map(|it| i128::from(it.balance_minor)).sum();
+        let today = liquid.iter().map(|it| i128::from(it.balance_minor.unwrap_or(0))).sum();
         return vec![narrow(today).max(0)];
     }
     let mut sums = vec![0_i128; days];
@@ -183,7 +183,7 @@ fn low_days(totals: &[i64], need: i128) -> Ratio {
 
 fn owed(ledger: &Ledger, counts: impl Fn(&Account) -> bool) -> i64 {
     let cards = ledger.accounts.iter().filter(|it| it.kind == AccountKind::Credit && counts(it));
-    narrow(cards.map(|it| i128::from(it.balance_minor).max(0)).sum())
+    narrow(cards.map(|it| i128::from(it.balance_minor.unwrap_or(0)).max(0)).sum())
 }
 
 fn credit(ledger: &Ledger) -> Option<Credit> {

@@ -148,9 +148,11 @@ fn to_wire(
     let exact = |minor| Number::from(Money::new(minor, currency));
     let money = |minor| income.has_data.then(|| exact(minor));
     let part = |share: Share| IncomePart::Share {
-        amount: exact(share.amount_minor),
+        amount: Some(exact(share.amount_minor)),
         percent: share.percent_tenths.map(tenths),
     };
+    let unknown = IncomePart::Share { amount: None, percent: None };
+    let balance = |it: Option<Share>| it.map_or(unknown.clone(), part);
     let block = |total: Share, breakdown: BTreeMap<String, IncomePart>| v1::IncomeBlock {
         amount: money(total.amount_minor),
         percent: total.percent_tenths.map(tenths),
@@ -187,7 +189,7 @@ fn to_wire(
             named(vec![
                 ("deposits", part(fund.deposits)),
                 ("withdrawals", part(fund.withdrawals)),
-                ("balance", part(fund.balance)),
+                ("balance", balance(fund.balance)),
                 ("months_covered", IncomePart::Figure(covered)),
             ]),
         ),
@@ -196,7 +198,7 @@ fn to_wire(
             named(vec![
                 ("contributions", part(invested.contributions)),
                 ("withdrawals", part(invested.withdrawals)),
-                ("balance", part(invested.balance)),
+                ("balance", balance(invested.balance)),
             ]),
         ),
         unallocated: money(income.unallocated.amount_minor),

@@ -66,8 +66,9 @@ pub struct IncomeBlock {
 #[serde(untagged)]
 pub enum IncomePart {
     Share {
+        /// Null if the balance is not known.
         #[schema(example = json!(640.12))]
-        amount: Number,
+        amount: Option<Number>,
         /// Percentage of the monthly income; null if there is no income.
         #[schema(example = json!(10.5))]
         percent: Option<Number>,

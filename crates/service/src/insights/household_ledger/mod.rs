@@ -105,8 +105,9 @@ fn build(
     })?;
     let accounts = household.accounts.iter().zip(posted);
     for ((account, posted), ledger) in accounts.zip(&mut built.ledger.accounts) {
-        if account.closed_on.is_none() {
-            add_balances(tx, household, account, (from, posted), ledger)?;
+        match account.closed_on {
+            None => add_balances(tx, household, account, (from, posted), ledger)?,
+            Some(_) => ledger.balance_minor = Some(0),
         }
     }
     Ok(built)
@@ -200,7 +201,7 @@ fn bare_account(account: &StoredAccount) -> Account {
         id: account.id,
         kind: account.kind,
         subtype: account.subtype.clone(),
-        balance_minor: 0,
+        balance_minor: None,
         limit_minor: None,
         daily: Vec::new(),
     }
@@ -220,7 +221,7 @@ fn add_balances(
             balances::daily_in(tx, household.user, account, (first, household.today), posted)?;
         ledger.daily = daily.iter().filter_map(|it| to_base(it.current_minor)).collect();
     }
-    ledger.balance_minor = account.balance_current_minor.and_then(to_base).unwrap_or(0);
+    ledger.balance_minor = account.balance_current_minor.and_then(to_base);
     ledger.limit_minor = account.balance_limit_minor.and_then(to_base);
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! How income is divided: expenses, debt, emergency fund, investments and what is left.
 
+use base::Money;
 use maud::{Markup, html};
 use service::insights::income::{Block, Share};
 
@@ -92,9 +93,13 @@ impl IncomePage {
     }
 
     /// A balance, which is not part of the monthly amounts.
-    fn standing(&self, name: &str, share: Share) -> Markup {
+    fn standing(&self, name: &str, share: Option<Share>) -> Markup {
+        let balance = share.map(|it| Money::new(it.amount_minor, self.currency));
         html! {
-            tr { th scope="row" { (name) } td {} td {} td.figure { (self.money(share.amount_minor)) } }
+            tr {
+                th scope="row" { (name) } td {} td {}
+                td.figure { (self.view.money_or_unknown(balance)) }
+            }
         }
     }
 }
