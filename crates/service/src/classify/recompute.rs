@@ -106,14 +106,23 @@ impl Recompute {
 
     /// Hidden accounts are left out, and so are those outside `only`.
     pub(crate) fn household(&self, only: Option<&[AccountId]>) -> Household<'_> {
-        let shown =
-            |it: &&Account| it.hidden_at.is_none() && only.is_none_or(|only| only.contains(&it.id));
+        self.household_of(|it| {
+            it.hidden_at.is_none() && only.is_none_or(|only| only.contains(&it.id))
+        })
+    }
+
+    /// Hidden accounts are left out except this one.
+    pub(crate) fn household_with(&self, hidden: AccountId) -> Household<'_> {
+        self.household_of(|it| it.hidden_at.is_none() || it.id == hidden)
+    }
+
+    fn household_of(&self, is_in: impl Fn(&Account) -> bool) -> Household<'_> {
         Household {
             user: self.user,
             today: self.today,
             currency: self.currency,
             rates: &self.rates,
-            accounts: self.accounts.iter().filter(shown).collect(),
+            accounts: self.accounts.iter().filter(|it| is_in(it)).collect(),
             debts: LinkedDebts::of(&self.pairing_accounts()),
         }
     }

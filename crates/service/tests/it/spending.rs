@@ -148,6 +148,29 @@ async fn spending_nets_refunds_and_leaves_out_transfers_and_payments_to_linked_a
 }
 
 #[tokio::test]
+async fn a_hidden_account_counts_only_where_it_is_named() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    robin.import(household()).await;
+    let visa = robin.account("Visa").await;
+    // Over more than a year, so that it is computed in parts.
+    let all = query("2024-06-01", "2026-02-28", GroupBy::Category);
+    let of_card = Query { account_id: Some(visa), ..all.clone() };
+    let shown = get(&world, &robin, &of_card).await;
+    accounts::set_hidden(&world.app, &robin.caller, visa, true).await.unwrap();
+    let hidden = get(&world, &robin, &of_card).await;
+    assert_eq!(rows(&hidden), ["GENERAL_MERCHANDISE 250.00 2"]);
+    assert_eq!(number(&hidden), number(&shown));
+    let found = get(&world, &robin, &all).await;
+    assert_eq!(
+        rows(&found),
+        ["FOOD_AND_DRINK 200.00 1", "LOAN_PAYMENTS 110.00 1", "TRANSPORTATION 10.00 1"]
+    );
+    let of_everyday = Query { account_id: Some(robin.account("Everyday").await), ..all };
+    assert_eq!(rows(&get(&world, &robin, &of_everyday).await), rows(&found));
+}
+
+#[tokio::test]
 async fn the_income_analysis_and_the_cash_flow_agree() {
     let world = World::new().await;
     let robin = world.someone().await;

@@ -20,7 +20,7 @@ pub(super) const GET: Endpoint = Endpoint {
     summary: "Spending by category, merchant, account or month",
     description: "Spending is money out of deposit accounts and cards, with refunds subtracted in the category of \
         the purchase. Transfers between own accounts and debt payments towards a linked account are left out; \
-        hidden accounts too. `income` is what GET /income counts as income; money in that is neither income, \
+        hidden accounts too, unless `account_id` names the account. `income` is what GET /income counts as income; money in that is neither income, \
         transfer nor refund is `unclassified`. Every page and endpoint uses these definitions.",
     scopes: &[Scope::TransactionsRead],
     query: &[

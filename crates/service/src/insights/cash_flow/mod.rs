@@ -3,6 +3,7 @@
 //! The recompute classifies every entry by the income analysis (`calc::income::CashFlow`) and stores the months that
 //! differ. Everything that shows income or spending reads from here.
 
+mod hidden;
 mod packing;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use db::{Db, Tx, params};
 use jiff::ToSpan as _;
 use xxhash_rust::xxh3::xxh3_64;
 
+pub(super) use self::hidden::each_month_with;
 pub(super) use self::packing::{FlowKind, IndexedFlow, UnpackedMonth};
 use self::packing::{PackedFlow, PackedMonth, unpack};
 use super::household_ledger::{self, EntryDetail, HouseholdLedger, first_month_in_window};

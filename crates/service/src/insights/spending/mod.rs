@@ -16,7 +16,7 @@ use wire::v1::{self, Scope};
 pub use self::groups::GroupBy;
 use self::groups::{Group, Groups};
 pub use self::periods::{Compare, Period};
-use super::cash_flow::{self, FlowKind};
+use super::cash_flow::{self, FlowKind, UnpackedMonth};
 use super::pipeline;
 use crate::access::users;
 use crate::ledger::{accounts, rates};
@@ -166,6 +166,8 @@ pub async fn months(app: &App, caller: &Caller, count: i64) -> Result<Months> {
 struct Household {
     rates: Rates,
     accounts: HashMap<AccountId, (String, Currency)>,
+    /// The account, if the query names a hidden one.
+    hidden: Option<AccountId>,
     has_data: bool,
 }
 
@@ -207,8 +209,24 @@ impl Household {
             Ok(first.is_some())
         };
         let (rates, chosen, has_data) = tokio::try_join!(rates, chosen, has_data)?;
+        let hidden = chosen.iter().find(|it| it.hidden_at.is_some()).map(|it| it.id);
         let accounts = chosen.into_iter().map(|it| (it.id, (it.name, it.currency)));
-        Ok(Household { rates, accounts: accounts.collect(), has_data })
+        Ok(Household { rates, accounts: accounts.collect(), hidden, has_data })
+    }
+
+    /// Visits the months of a period with their first day.
+    async fn each_month(
+        &self,
+        app: &App,
+        caller: &Caller,
+        period: Period,
+        visit: impl FnMut(Date, &UnpackedMonth<'_>) + Send,
+    ) -> Result<()> {
+        let days = (period.start, period.end);
+        match self.hidden {
+            Some(id) => cash_flow::each_month_with(app, caller.user, id, days, visit).await,
+            None => cash_flow::each_month(&app.db, caller.user, days, visit).await,
+        }
     }
 
     /// Visits the cash flows of a period with the first day of their month, without those that cannot be converted.
@@ -219,7 +237,7 @@ impl Household {
         period: Period,
         mut visit: impl FnMut(Date, ConvertedFlow) + Send,
     ) -> Result<()> {
-        cash_flow::each_month(&app.db, caller.user, (period.start, period.end), |start, month| {
+        self.each_month(app, caller, period, |start, month| {
             let days = period.days_in(start);
             let currencies: Vec<Option<Currency>> =
                 month.accounts.iter().map(|it| Some(self.accounts.get(it)?.1)).collect();
@@ -236,7 +254,7 @@ impl Household {
     async fn sum(&self, app: &App, caller: &Caller, period: Period, query: &Query) -> Result<Sums> {
         let mut sums = Sums::default();
         let tier1 = query.category_tier1.as_deref();
-        cash_flow::each_month(&app.db, caller.user, (period.start, period.end), |start, month| {
+        self.each_month(app, caller, period, |start, month| {
             let days = period.days_in(start);
             let currencies: Vec<Option<Currency>> =
                 month.accounts.iter().map(|it| Some(self.accounts.get(it)?.1)).collect();
