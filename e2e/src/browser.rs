@@ -233,6 +233,12 @@ impl Browser {
         self.session.command(name, json!({"source": script}));
     }
 
+    /// From here on, pages run in this time zone (IANA).
+    #[track_caller]
+    pub fn set_timezone(&self, name: &str) {
+        self.session.command("Emulation.setTimezoneOverride", json!({"timezoneId": name}));
+    }
+
     /// Adds a virtual passkey device that always agrees.
     #[track_caller]
     pub fn with_passkey_device(&self) {
