@@ -3,9 +3,10 @@
 -- The first line of each view is its description in the view `evenkeel_views`. Words in braces are replaced by the
 -- engine's expression (crates/db/src/views.rs). Removed and hidden transactions are left out; hidden accounts are marked.
 
--- Every person of this installation.
+-- Every person of this installation. Days and months of a person are those of the time zone.
 create view people_view as
-select {id usr_ u.id} as user_id, u.email, u.preferred_name, u.base_currency, {time u.created_at} as created_at
+select {id usr_ u.id} as user_id, u.email, u.preferred_name, u.base_currency, u.timezone,
+    {time u.created_at} as created_at
 from users u;
 
 -- Every account with its newest balance. A balance of a card or loan is what is owed.
