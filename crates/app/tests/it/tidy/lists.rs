@@ -128,6 +128,7 @@ const BOUNDED: &[(&str, &str)] = &[
     ("service/src/ledger/goals.rs::LINKS", "the accounts of one person's goals"),
     ("service/src/ledger/investments.rs::POSITIONS", "one person's holdings"),
     ("service/src/ledger/rates.rs::LATEST", "one row for each currency"),
+    ("service/src/ledger/transactions/changes/mod.rs::PERSON", "one person's accounts"),
     ("service/src/ledger/transactions/mod.rs::ACCOUNTS", "one person's accounts"),
     ("service/src/ledger/transactions/search.rs::DIRTY", "the dirty buckets between two dates"),
     (

@@ -132,8 +132,6 @@ impl<'a> Query<'a> {
         });
         self.push_amount(">=", filter.amount_min.map(AmountBound::least));
         self.push_amount("<=", filter.amount_max.map(AmountBound::greatest));
-        // With the sign it uses no index either.
-        self.when(prepared.stamped_until, "+updated_at <=");
         if prepared.narrowed {
             self.sql.push_str(NOT_HIDDEN);
             if let Credential::Key { id, accounts: Some(_), .. } = &caller.credential {
@@ -223,8 +221,6 @@ pub(super) struct PreparedFilter<'f> {
     category_like: Option<String>,
     /// Whether the rows of invisible accounts must be left out one by one.
     narrowed: bool,
-    /// Leaves out rows with a later stamp, for the change feed.
-    stamped_until: Option<i64>,
 }
 
 impl<'f> PreparedFilter<'f> {
@@ -234,12 +230,7 @@ impl<'f> PreparedFilter<'f> {
             // The underscores are wildcards here, and match themselves; no two primaries differ only there.
             category_like: filter.category_tier1.as_ref().map(|it| format!("{it}_%")),
             narrowed: narrowed && filter.account_id.is_none(),
-            stamped_until: None,
         }
-    }
-
-    pub(super) fn stamped_until(self, stamp: i64) -> PreparedFilter<'f> {
-        PreparedFilter { stamped_until: Some(stamp), ..self }
     }
 }
 
@@ -304,8 +295,6 @@ pub(crate) fn statement_variants() -> Vec<String> {
             let (after, days) = (on(8).then_some(after), on(6).then_some(days));
             let range = ListRange { after, days, limit: 1 };
             variants.push(Query::rows(caller, &prepared, range).sql);
-            let stamped = PreparedFilter::new(&filter, on(7)).stamped_until(0);
-            variants.push(Query::rows(caller, &stamped, range).sql);
             variants.push(Query::amounts(caller, &prepared, range).sql);
         }
     }

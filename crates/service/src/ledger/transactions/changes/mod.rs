@@ -2,8 +2,9 @@
 //! applies it to what it has (inserts or replaces added and updated rows, deletes removed ones) has what the list shows.
 //!
 //! A client that begins with nothing first gets the list in its own order, which is the quickest way to read it, and then
-//! the changes since it began. All statements of a page read up to one stamp. What is stamped up to there is committed and
-//! does not change any more (a change takes a later stamp), so they need no common snapshot of the database.
+//! the changes since it began; a row that changes meanwhile comes again with them. The statements of a page of changes read
+//! up to one stamp. What is stamped up to there is committed and does not change any more (a change takes a later stamp),
+//! so they need no common snapshot of the database.
 
 mod position;
 
@@ -118,7 +119,7 @@ impl<V: FnMut(Change<'_>) + Send> FeedReader<'_, V> {
     ) -> Result<(FeedPosition, bool)> {
         let (base, after) = match position {
             FeedPosition::List { until, after } => {
-                if let Some(after) = self.read_list(app, caller, until, after).await? {
+                if let Some(after) = self.read_list(app, caller, after).await? {
                     return Ok((FeedPosition::List { until, after }, true));
                 }
                 (0, (until, LAST_ID))
@@ -138,18 +139,16 @@ impl<V: FnMut(Change<'_>) + Send> FeedReader<'_, V> {
         }
     }
 
-    /// Reads a page of the list as it is, without rows that changed after the stamp `until`: they come with the changes.
-    /// Returns the last row if there are more.
+    /// Reads a page of the list, and returns the last row if there are more.
     async fn read_list(
         &mut self,
         app: &App,
         caller: &Caller,
-        until: i64,
         after: (i64, TransactionId),
     ) -> Result<Option<(i64, TransactionId)>> {
         let accounts = &self.ledger.accounts;
         let filter = Filter::default();
-        let filter = PreparedFilter::new(&filter, accounts.narrowed).stamped_until(until);
+        let filter = PreparedFilter::new(&filter, accounts.narrowed);
         let visit = |row: &TransactionRow<'_>| (self.visit)(Change::Added(row));
         let mut reader = PageReader::new(accounts, self.limit, visit);
         reader.read(app, caller, &filter, Some(after)).await?;
