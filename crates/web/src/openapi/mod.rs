@@ -418,6 +418,8 @@ fn open_free_form(schema: &mut Value) {
 
 /// Marks nullable members as required: the API sends null, never omits them, while utoipa treats them as optional.
 fn require_all(name: &str, schema: &mut Value) {
+    let choices = schema.get_mut("oneOf").and_then(Value::as_array_mut);
+    choices.into_iter().flatten().for_each(|it| require_all(name, it));
     let Some(members) = schema["properties"].as_object() else { return };
     if PARTIAL.contains(&name) {
         schema.as_object_mut().map(|it| it.remove("required"));
