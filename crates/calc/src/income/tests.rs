@@ -177,6 +177,7 @@ fn an_overdrawn_emergency_fund_covers_nothing() {
 #[test]
 fn a_balance_that_is_not_known_is_not_zero() {
     let mut ledger = worked_example();
+    ledger.entries[0].amount_minor = -30_000;
     ledger.accounts[SAVINGS].balance_minor = None;
     let fund = analyze(&ledger).emergency_fund;
     assert_eq!((fund.balance, fund.months_covered_hundredths), (None, None));
