@@ -4,6 +4,7 @@
 pub mod benefits;
 mod byte_reader;
 mod cash_flow;
+pub mod cash_left;
 mod household_ledger;
 pub mod income;
 pub mod pipeline;

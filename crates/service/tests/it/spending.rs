@@ -3,8 +3,8 @@
 use base::draft::{AccountKind, Statement};
 use base::{Date, date_from_days, days_from_date};
 use service::Error;
-use service::insights::spending::{self, Compare, GroupBy, Months, Period, Query, Totals};
-use service::insights::{income, pipeline};
+use service::insights::spending::{self, Compare, GroupBy, Months, Period, Query, Totals, history};
+use service::insights::{cash_left, income, pipeline};
 use service::ledger::accounts;
 use testkit::draft::{account, card, checking, statement, txn};
 use testkit::{Person, World, day};
@@ -327,4 +327,81 @@ async fn every_grouping_adds_up_to_the_total() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn the_usual_spending_is_the_average_of_the_months_before() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let spend = |on: &str, minor, category: &str| {
+        txn(on, minor, "SHOP").category(category).id(&format!("{category} {on}"))
+    };
+    let (food, fuel) = ("FOOD_AND_DRINK_GROCERIES", "TRANSPORTATION_GAS");
+    let everyday = checking("Everyday").with_all([
+        spend("2026-01-05", -4_000, food),
+        spend("2026-01-06", -1_000, "FOOD_AND_DRINK_COFFEE"),
+        spend("2026-02-05", -2_000, food),
+        spend("2026-02-09", -3_000, fuel),
+        spend("2026-03-03", -700, food),
+    ]);
+    robin.import(statement([everyday])).await;
+    let (app, caller) = (&world.app, &robin.caller);
+    let found = history::by_month(app, caller, day("2026-03-10"), 6, None).await.unwrap();
+    assert_eq!(found.months.first(), Some(&day("2025-10-01")));
+    // The average begins with January, the first month that has spending.
+    assert_eq!(found.usual_minor("FOOD_AND_DRINK"), Some(3_500));
+    assert_eq!(found.usual_minor("TRANSPORTATION"), Some(1_500));
+    assert_eq!(found.usual_minor("TRAVEL"), Some(0));
+    assert_eq!((found.last_minor("FOOD_AND_DRINK"), found.last_minor("TRANSPORTATION")), (700, 0));
+    let within =
+        history::by_month(app, caller, day("2026-03-10"), 6, Some("FOOD_AND_DRINK")).await.unwrap();
+    let keys: Vec<_> =
+        within.categories.iter().map(|it| (it.key.as_str(), it.total_minor())).collect();
+    assert_eq!(keys, [("FOOD_AND_DRINK_GROCERIES", 6_700), ("FOOD_AND_DRINK_COFFEE", 1_000)]);
+    let one = history::by_month(app, caller, day("2026-01-10"), 6, None).await.unwrap();
+    assert_eq!(one.usual_minor("FOOD_AND_DRINK"), None);
+}
+
+/// Pay on the 27th, rent on the 1st, power on the 18th, a weekly class, and a card whose bills are no cash yet.
+#[tokio::test]
+async fn the_cash_until_the_next_income_is_what_remains_after_the_bills_before_it() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let nothing = cash_left::get(&world.app, &robin.caller).await.unwrap();
+    assert_eq!(nothing, None);
+    let mut everyday = checking("Everyday").balance("2026-03-10T12:00:00Z", 200_000);
+    let mut visa = card("Visa").balance("2026-03-10T12:00:00Z", 5_000);
+    for month in 0..8 {
+        let on = |day: i64| format!("2025-{:02}-{day:02}", 5 + month);
+        let id = |what: &str| format!("{what} {month}");
+        everyday = everyday
+            .with(
+                txn(&on(27), 300_000, "ACME CORP PAYROLL").category("INCOME_WAGES").id(&id("pay")),
+            )
+            .with(txn(&on(18), -9_000, "CITY POWER AND LIGHT").id(&id("power")))
+            .with(
+                txn(&on(28), 12, "INTEREST PAID")
+                    .category("INCOME_INTEREST_EARNED")
+                    .id(&id("cent")),
+            );
+        visa = visa.with(txn(&on(20), -1_599, "NETFLIX.COM").id(&id("films")));
+    }
+    for (index, on) in ["2026-01", "2026-02"].iter().enumerate() {
+        let id = |what: &str| format!("{what} later {index}");
+        let on = |day: i64| format!("{on}-{day:02}");
+        everyday = everyday
+            .with(
+                txn(&on(27), 300_000, "ACME CORP PAYROLL").category("INCOME_WAGES").id(&id("pay")),
+            )
+            .with(txn(&on(18), -9_000, "CITY POWER AND LIGHT").id(&id("power")));
+        visa = visa.with(txn(&on(20), -1_599, "NETFLIX.COM").id(&id("films")));
+    }
+    let rainy = account("Rainy day", AccountKind::Depository, "savings")
+        .balance("2026-03-10T12:00:00Z", 900_000);
+    robin.import(statement([everyday, visa, rainy])).await;
+    pipeline::run_all(&world.app).await.unwrap();
+    let left = cash_left::get(&world.app, &robin.caller).await.unwrap().unwrap();
+    // Savings are not for spending, and the subscription is on the card.
+    assert_eq!((left.cash_minor, left.bills_minor, left.bill_count), (200_000, 9_000, 1));
+    assert_eq!((left.left_minor(), left.income_on), (191_000, day("2026-03-27")));
 }

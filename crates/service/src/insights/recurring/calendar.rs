@@ -75,7 +75,7 @@ pub async fn month(app: &App, caller: &Caller, of: Date) -> Result<Vec<Due>> {
 }
 
 /// The days on which payments are expected. A late payment stays on its day, and does not move those after it.
-fn expected_days(stream: &Stream, first: Date, last: Date) -> Vec<Date> {
+pub(in crate::insights) fn expected_days(stream: &Stream, first: Date, last: Date) -> Vec<Date> {
     let Some(next) = stream.next_expected_on else { return Vec::new() };
     if stream.status == Status::Ended || next > last {
         return Vec::new();
@@ -83,7 +83,7 @@ fn expected_days(stream: &Stream, first: Date, last: Date) -> Vec<Date> {
     Schedule::going_on(stream.frequency, next).slots(first.max(next), last)
 }
 
-fn expected_minor(stream: &Stream) -> i64 {
+pub(in crate::insights) fn expected_minor(stream: &Stream) -> i64 {
     if stream.amount_class.is_variable() { stream.average_minor } else { stream.last_minor }
 }
 

@@ -21,6 +21,7 @@ use crate::ledger::{Direction, accounts, rates};
 use crate::{App, Caller, Error, Result};
 
 pub use calendar::{Due, State, month};
+pub(super) use calendar::{expected_days, expected_minor};
 pub use detail::{Payment, find, get};
 pub(super) use recompute::{recompute, recurring_inflows};
 

@@ -21,7 +21,7 @@ base::words!(
 );
 
 /// The key of spending without a category, and of spending without a known merchant.
-const UNCATEGORIZED: &str = "UNCATEGORIZED";
+pub(super) const UNCATEGORIZED: &str = "UNCATEGORIZED";
 const UNKNOWN: &str = "unknown";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

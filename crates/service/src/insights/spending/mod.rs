@@ -1,6 +1,7 @@
 //! Spending and income over any days, by category, merchant, account or month.
 
 mod groups;
+pub mod history;
 pub mod periods;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -172,9 +173,12 @@ struct Household {
 }
 
 /// A cash flow in the base currency.
-struct ConvertedFlow {
+struct ConvertedFlow<'a> {
     kind: FlowKind,
     minor: i64,
+    category: Option<Category>,
+    /// Empty if it is unknown.
+    counterparty: &'a str,
 }
 
 /// The sums of a period.
@@ -235,7 +239,7 @@ impl Household {
         app: &App,
         caller: &Caller,
         period: Period,
-        mut visit: impl FnMut(Date, ConvertedFlow) + Send,
+        mut visit: impl FnMut(Date, ConvertedFlow<'_>) + Send,
     ) -> Result<()> {
         self.each_month(app, caller, period, |start, month| {
             let days = period.days_in(start);
@@ -244,7 +248,9 @@ impl Household {
             for flow in month.flows().filter(|it| days.contains(&it.day)) {
                 let Some(currency) = currencies[flow.account] else { continue };
                 if let Some(minor) = self.rates.to_base(flow.amount_minor, currency) {
-                    visit(start, ConvertedFlow { kind: flow.kind, minor });
+                    let category = month.categories[flow.category];
+                    let counterparty = month.counterparties[flow.counterparty];
+                    visit(start, ConvertedFlow { kind: flow.kind, minor, category, counterparty });
                 }
             }
         })

@@ -7,7 +7,7 @@ use jiff::ToSpan as _;
 use proptest::prelude::*;
 use proptest::sample::select;
 use service::insights::income::{self, Income};
-use service::insights::spending::{self, GroupBy, Period, Query, Totals};
+use service::insights::spending::{self, GroupBy, Period, Query, Totals, history};
 use service::ledger::accounts;
 use service::summary;
 use testkit::draft::{Account, Txn, account, card, checking, statement, txn};
@@ -208,6 +208,27 @@ async fn assert_summary_agrees(world: &World, person: &Person) {
     assert_eq!(cents(flow.net.as_ref()), figures[0].zip(figures[1]).map(|(a, b)| a - b));
     assert_eq!(json(&flow.excluded), json(&found.excluded));
     assert_groups_add_up(world, person, period).await;
+    assert_spending_page_agrees(world, person, period, figures).await;
+}
+
+/// The months and the cash flow of the spending page have the totals of the endpoint.
+async fn assert_spending_page_agrees(
+    world: &World,
+    person: &Person,
+    period: Period,
+    [income, spent, unclassified]: Figures,
+) {
+    let flow = history::money_flow(&world.app, &person.caller, period).await.unwrap();
+    assert_eq!(flow.income_minor(), income.unwrap_or(0));
+    assert_eq!(flow.spending_minor(), spent.unwrap_or(0));
+    assert_eq!(flow.unclassified_minor, unclassified.unwrap_or(0));
+    let months = history::by_month(&world.app, &person.caller, period.end, 3, None).await.unwrap();
+    for (index, start) in months.months.iter().enumerate() {
+        let month = Period { start: *start, end: start.last_of_month() };
+        let (figures, _) = of_spending(world, person, month, GroupBy::Category).await;
+        let sum: i64 = months.categories.iter().map(|it| it.minor[index]).sum();
+        assert_eq!(sum, figures[1].unwrap_or(0), "{start}");
+    }
 }
 
 async fn assert_months_agree(world: &World, person: &Person, analyzed: &Income) {
