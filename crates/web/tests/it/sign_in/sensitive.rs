@@ -25,6 +25,7 @@ const PROOF_SECONDS: u64 = 601;
 fn is_for_programs(path: &str) -> bool {
     let oauth = ["register", "token", "revoke", "introspect"];
     path.starts_with("/v1")
+        || path == "/mcp"
         || path.starts_with("/.well-known")
         || oauth.iter().any(|it| path == format!("/oauth/{it}"))
 }
