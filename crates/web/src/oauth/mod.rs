@@ -52,7 +52,7 @@ fn consent_page(web: &WebState) -> Router<WebState> {
         .route("/oauth/authorize", page)
         .layer(from_fn_with_state(web.clone(), site::sensitive::require_proof))
         .layer(from_fn_with_state(web.clone(), authorize::add_policy));
-    site::with_page_headers(page)
+    site::with_page_headers(web, page)
 }
 
 /// Answers other methods with a JSON error that lists the allowed ones.

@@ -6,48 +6,10 @@ use maud::{DOCTYPE, Markup, html};
 
 use super::assets::Asset;
 use super::format::{Theme, View};
+use super::navigation::{self, NavItem};
 use super::person::Person;
 use super::visitor::Visitor;
 use super::{cookies, fields, logo, urls};
-
-/// The navigation entry that a page belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NavItem {
-    Overview,
-    Approvals,
-    Accounts,
-    Transactions,
-    Investments,
-    Paper,
-    Goals,
-    Recurring,
-    Income,
-    Scores,
-    Benefits,
-    Import,
-    Connections,
-    Settings,
-}
-
-const NAV_ITEMS: [(NavItem, &str, &str); 14] = [
-    (NavItem::Overview, "/", "Overview"),
-    (NavItem::Approvals, "/approvals", "Approvals"),
-    (NavItem::Accounts, "/accounts", "Accounts"),
-    (NavItem::Transactions, "/transactions", "Transactions"),
-    (NavItem::Investments, "/investments", "Investments"),
-    (NavItem::Paper, "/paper", "Paper trading"),
-    (NavItem::Goals, "/goals", "Goals"),
-    (NavItem::Recurring, "/recurring", "Recurring"),
-    (NavItem::Income, "/income", "Income"),
-    (NavItem::Scores, "/scores", "Scores"),
-    (NavItem::Benefits, "/benefits", "Benefits"),
-    (NavItem::Import, "/import", "Import"),
-    (NavItem::Connections, "/connections", "Connections"),
-    (NavItem::Settings, "/settings", "Settings"),
-];
-/// The entries of the bottom bar on phones; the others are behind "More".
-const BOTTOM_BAR_ITEMS: [NavItem; 4] =
-    [NavItem::Overview, NavItem::Approvals, NavItem::Accounts, NavItem::Transactions];
 
 pub(crate) struct AppPage<'a> {
     pub(crate) place: NavItem,
@@ -81,7 +43,7 @@ impl<'a> AppPage<'a> {
         let body = html! {
             body.app {
                 a.skip href="#main" { "Skip to content" }
-                (self.side(person))
+                (navigation::sidebar(self.place, person))
                 div.content {
                     (top(person))
                     main id="main" tabindex="-1" data-live=[self.live.then_some("")] {
@@ -91,7 +53,9 @@ impl<'a> AppPage<'a> {
                         (main)
                     }
                 }
-                (self.near(person))
+                (navigation::tabs(self.place, person))
+                (palette())
+                (shortcuts())
             }
         };
         let again = html! { noscript { meta http-equiv="refresh" content="2"; } };
@@ -105,58 +69,13 @@ impl<'a> AppPage<'a> {
         if person.notice.is_some() {
             clear_notice(person.public_url(), &mut response);
         }
+        if person.chose_range() {
+            let secure = cookies::is_secure(person.public_url());
+            let age = Some(cookies::YEAR_SECONDS);
+            let line = cookies::set(cookies::RANGE, person.range.as_str(), age, secure);
+            response.headers_mut().append(header::SET_COOKIE, line);
+        }
         response
-    }
-
-    fn entry(&self, person: &Person, (item, href, name): (NavItem, &str, &str)) -> Markup {
-        let current = (self.place == item).then_some("page");
-        html! {
-            li {
-                a href=(href) aria-current=[current] {
-                    (name)
-                    @if item == NavItem::Approvals { (pending_badge(person.pending)) }
-                }
-            }
-        }
-    }
-
-    /// The sidebar on wide screens, and the menu behind "More" on narrow ones.
-    fn side(&self, person: &Person) -> Markup {
-        html! {
-            div.sidebar id="menu" popover {
-                a.brand href="/" { (logo::svg()) span { "Evenkeel" } }
-                nav aria-label="Pages" {
-                    ul { @for item in NAV_ITEMS { (self.entry(person, item)) } }
-                    ul.lower {
-                        li { a href="/docs/start" { "Use the API" } }
-                        li { (fields::button("/sign-out", &person.form_token, "Sign out", "link")) }
-                    }
-                }
-            }
-        }
-    }
-
-    fn near(&self, person: &Person) -> Markup {
-        html! {
-            nav.near aria-label="Most used pages" {
-                ul {
-                    @for item in NAV_ITEMS.into_iter().filter(|it| BOTTOM_BAR_ITEMS.contains(&it.0)) {
-                        (self.entry(person, item))
-                    }
-                    li { button type="button" popovertarget="menu" { "More" } }
-                }
-            }
-        }
-    }
-}
-
-/// The number of pending approvals in the navigation. The live script keeps it up to date.
-fn pending_badge(pending: i64) -> Markup {
-    let hidden = pending == 0;
-    html! {
-        span.waiting data-waiting hidden[hidden] {
-            " " span.number { (pending) } span.hush { " waiting for you" }
-        }
     }
 }
 
@@ -181,8 +100,43 @@ fn top(person: &Person) -> Markup {
     };
     html! {
         div.switches {
+            a.quiet href="/search" data-open="palette" { "Search" }
             (switch("hide", hide, label))
             (switch("theme", theme.as_str(), named))
+        }
+    }
+}
+
+/// The search dialog. A script opens it and fills it from the search page.
+fn palette() -> Markup {
+    html! {
+        dialog.palette id="palette" aria-label="Search everything" {
+            input type="search" aria-label="Search everything" placeholder="Search pages, accounts and transactions"
+                autocomplete="off";
+            div data-results {}
+        }
+    }
+}
+
+/// The help sheet with the keyboard shortcuts.
+fn shortcuts() -> Markup {
+    let keys = [
+        ("Ctrl K or /", "Search everything"),
+        ("?", "Show this help"),
+        ("g o", "Go to overview"),
+        ("g a", "Go to accounts"),
+        ("g t", "Go to transactions"),
+        ("g s", "Go to spending"),
+        ("g r", "Go to recurring"),
+        ("g i", "Go to income"),
+        ("g p", "Go to approvals"),
+        ("← →", "Read the values of a focused chart"),
+    ];
+    html! {
+        dialog.palette id="shortcuts" aria-labelledby="shortcuts-title" {
+            h2 id="shortcuts-title" { "Keyboard shortcuts" }
+            dl.facts-of { @for (key, what) in keys { div { dt { kbd { (key) } } dd { (what) } } } }
+            form method="dialog" { button { "Close" } }
         }
     }
 }
@@ -261,11 +215,16 @@ fn document_with(
                 title { (title) " · Evenkeel" }
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="robots" content="noindex, nofollow";
+                meta name="theme-color" content="#fbfbf9" media="(prefers-color-scheme: light)";
+                meta name="theme-color" content="#0f171c" media="(prefers-color-scheme: dark)";
                 link rel="icon" type="image/svg+xml" href=(Asset::Logo.href());
+                link rel="apple-touch-icon" href=(Asset::TouchIcon.href());
+                link rel="manifest" href="/manifest.webmanifest";
                 link rel="stylesheet" href=(Asset::Style.href());
                 link rel="stylesheet" href=(Asset::App.href());
                 script src=(Asset::Pages.href()) defer {}
                 script src=(Asset::Live.href()) defer {}
+                script src=(Asset::Palette.href()) defer {}
                 @for script in scripts { script src=(script.href()) defer {} }
                 (head)
             }

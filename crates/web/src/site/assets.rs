@@ -27,33 +27,42 @@ pub(crate) enum Asset {
     Imports,
     /// Chooses the browser's time zone for a new account.
     TimeZone,
+    /// The search dialog and the keyboard shortcuts.
+    Palette,
+    /// The icon of the installed app.
+    Icon,
+    /// The icon on the home screen of an iPhone.
+    TouchIcon,
 }
 
 struct Served {
     href: String,
     media_type: &'static str,
-    text: &'static str,
+    content: &'static [u8],
 }
 
 /// The assets, in the order of `Asset`.
-static SERVED: LazyLock<[Served; 10]> = LazyLock::new(|| {
+static SERVED: LazyLock<[Served; 13]> = LazyLock::new(|| {
     [
-        served("app", "css", "text/css", include_str!("../../assets/app.css")),
-        served("copying", "js", "text/javascript", include_str!("../../assets/copying.js")),
-        served("docs", "js", "text/javascript", include_str!("../../assets/docs.js")),
-        served("logo", "svg", "image/svg+xml", include_str!("../../assets/logo.svg")),
-        served("pages", "css", "text/css", include_str!("../../assets/pages.css")),
-        served("pages", "js", "text/javascript", include_str!("../../assets/pages.js")),
-        served("passkeys", "js", "text/javascript", include_str!("../../assets/passkeys.js")),
-        served("live", "js", "text/javascript", include_str!("../../assets/live.js")),
-        served("imports", "js", "text/javascript", include_str!("../../assets/imports.js")),
-        served("timezone", "js", "text/javascript", include_str!("../../assets/timezone.js")),
+        served("app", "css", "text/css", include_bytes!("../../assets/app.css")),
+        served("copying", "js", "text/javascript", include_bytes!("../../assets/copying.js")),
+        served("docs", "js", "text/javascript", include_bytes!("../../assets/docs.js")),
+        served("logo", "svg", "image/svg+xml", include_bytes!("../../assets/logo.svg")),
+        served("pages", "css", "text/css", include_bytes!("../../assets/pages.css")),
+        served("pages", "js", "text/javascript", include_bytes!("../../assets/pages.js")),
+        served("passkeys", "js", "text/javascript", include_bytes!("../../assets/passkeys.js")),
+        served("live", "js", "text/javascript", include_bytes!("../../assets/live.js")),
+        served("imports", "js", "text/javascript", include_bytes!("../../assets/imports.js")),
+        served("timezone", "js", "text/javascript", include_bytes!("../../assets/timezone.js")),
+        served("palette", "js", "text/javascript", include_bytes!("../../assets/palette.js")),
+        served("icon", "png", "image/png", include_bytes!("../../assets/icon-512.png")),
+        served("touch", "png", "image/png", include_bytes!("../../assets/icon-180.png")),
     ]
 });
 
-fn served(name: &str, ending: &str, media_type: &'static str, text: &'static str) -> Served {
-    let hash = xxh3_64(text.as_bytes()) as u32;
-    Served { href: format!("/assets/{name}.{hash:08x}.{ending}"), media_type, text }
+fn served(name: &str, ending: &str, media_type: &'static str, content: &'static [u8]) -> Served {
+    let hash = xxh3_64(content) as u32;
+    Served { href: format!("/assets/{name}.{hash:08x}.{ending}"), media_type, content }
 }
 
 impl Asset {
@@ -67,11 +76,12 @@ pub(super) async fn get(Path(name): Path<String>, uri: Uri) -> Response {
     else {
         return error_pages::not_found(uri).await;
     };
+    let charset = if found.media_type == "image/png" { "" } else { "; charset=utf-8" };
     let headers = [
-        (header::CONTENT_TYPE, format!("{}; charset=utf-8", found.media_type)),
+        (header::CONTENT_TYPE, format!("{}{charset}", found.media_type)),
         (header::CACHE_CONTROL, "public, max-age=31536000, immutable".to_owned()),
     ];
-    (headers, found.text).into_response()
+    (headers, found.content).into_response()
 }
 
 #[cfg(test)]
@@ -84,8 +94,8 @@ mod tests {
     #[test]
     fn style_and_scripts_are_light_together() {
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        for served in SERVED.iter() {
-            packed.write_all(served.text.as_bytes()).unwrap();
+        for served in SERVED.iter().filter(|it| it.media_type != "image/png") {
+            packed.write_all(served.content).unwrap();
         }
         let bytes = packed.finish().unwrap().len();
         assert!(bytes < 20 * 1_024, "{bytes}");
@@ -111,7 +121,8 @@ mod tests {
     #[test]
     fn assets_load_nothing_from_other_sites() {
         for asset in SERVED.iter() {
-            let plain = asset.text.replace("http://www.w3.org/2000/svg", "");
+            let Ok(text) = str::from_utf8(asset.content) else { continue };
+            let plain = text.replace("http://www.w3.org/2000/svg", "");
             assert!(!plain.contains("//") && !plain.contains("@import"), "{}", asset.href);
         }
     }

@@ -7,10 +7,11 @@ use service::Error;
 use service::insights::benefits::{self, BenefitMark, EXPIRING_DAYS};
 use wire::v1::{Benefit, BenefitTotals, CardBenefits, ExpiringBenefits};
 
-use super::app_page::{self, AppPage, NavItem};
+use super::app_page::{self, AppPage};
 use super::errors::{PageError, PageResult};
 use super::fields;
 use super::form::Form;
+use super::navigation::NavItem;
 use super::person::Person;
 
 pub(super) async fn get(person: Person) -> PageResult {

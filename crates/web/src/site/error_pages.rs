@@ -6,37 +6,53 @@ use maud::{Markup, html};
 
 use super::public_page::{self, PublicNavItem, PublicPage};
 
+/// What an error page says. It is kept with the response, so that a signed-in person sees it within the app.
+#[derive(Clone)]
+pub(super) struct ErrorContent {
+    pub(super) title: String,
+    pub(super) body: Markup,
+}
+
+impl ErrorContent {
+    /// The page for visitors who are not signed in.
+    pub(super) fn send(self, status: StatusCode) -> Response {
+        let page = page(&self.title, self.body.clone());
+        let mut response = public_page::send(&HeaderMap::new(), status, page);
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
 pub(super) async fn not_found(uri: Uri) -> Response {
-    let page = not_found_page(uri.path());
-    public_page::send(&HeaderMap::new(), StatusCode::NOT_FOUND, page)
+    not_found_content(uri.path()).send(StatusCode::NOT_FOUND)
 }
 
 /// axum adds the `Allow` header.
 pub(super) async fn method_not_allowed(method: Method, uri: Uri) -> Response {
-    let page = method_not_allowed_page(method.as_str(), uri.path());
-    public_page::send(&HeaderMap::new(), StatusCode::METHOD_NOT_ALLOWED, page)
+    let (path, method) = (shown(uri.path()), shown(method.as_str()));
+    let body = html! { p { code { (path) } " doesn't accept " code { (method) } " requests." } };
+    let title = "Method not allowed".to_owned();
+    ErrorContent { title, body }.send(StatusCode::METHOD_NOT_ALLOWED)
 }
 
+fn not_found_content(path: &str) -> ErrorContent {
+    let body = html! {
+        p {
+            "There is no page at " code { (shown(path)) } ". Check the address for typos. The page may have \
+                moved."
+        }
+    };
+    ErrorContent { title: "Page not found".to_owned(), body }
+}
+
+/// The page for an unknown address, as visitors see it.
+#[cfg(test)]
 pub(super) fn not_found_page(path: &str) -> Markup {
-    page(
-        "Page not found",
-        html! {
-            p {
-                "There is no page at " code { (shown(path)) } ". Check the address for typos. The page may have \
-                    moved."
-            }
-        },
-    )
+    let content = not_found_content(path);
+    page(&content.title, content.body)
 }
 
-fn method_not_allowed_page(method: &str, path: &str) -> Markup {
-    page(
-        "Method not allowed",
-        html! { p { code { (shown(path)) } " doesn't accept " code { (shown(method)) } " requests." } },
-    )
-}
-
-pub(super) fn page(title: &str, body: Markup) -> Markup {
+fn page(title: &str, body: Markup) -> Markup {
     let main = html! {
         div.note {
             h1 { (title) }

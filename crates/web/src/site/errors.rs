@@ -1,12 +1,11 @@
 //! Errors of pages: turns a service error into an error page with advice.
 
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 use maud::{Markup, html};
 use service::Error;
 
-use super::error_pages;
-use super::public_page;
+use super::error_pages::ErrorContent;
 use crate::error::error_chain;
 
 /// When to try again after a failure of the database, as in the API.
@@ -102,8 +101,7 @@ impl From<Error> for PageError {
 
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
-        let page = error_pages::page(&self.title, self.body);
-        let mut response = public_page::send(&HeaderMap::new(), self.status, page);
+        let mut response = ErrorContent { title: self.title, body: self.body }.send(self.status);
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         if let Some(seconds) = self.retry_after_seconds {

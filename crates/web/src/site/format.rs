@@ -100,6 +100,18 @@ impl View {
         format!("{before}{}{point}{rest:0<decimals$}{after}", grouped(whole))
     }
 
+    /// A short amount for the axis of a chart: "$150K", "1.5M". Hidden amounts are dots.
+    pub(crate) fn axis_text(self, money: Money) -> String {
+        if self.hide_amounts {
+            return HIDDEN.to_owned();
+        }
+        let (before, _) = money.currency().affixes();
+        let symbol = if before.chars().count() == 1 { before } else { "" };
+        let major = money.minor() / 10_i64.pow(money.currency().decimals());
+        let sign = if major < 0 { "-" } else { "" };
+        format!("{sign}{symbol}{}", short_number(major.unsigned_abs()))
+    }
+
     /// An amount without cents, for charts and large figures.
     pub(crate) fn whole_money_text(self, money: Money) -> String {
         if self.hide_amounts { hidden(money.currency()) } else { money.pretty_whole() }
@@ -169,6 +181,22 @@ impl View {
     }
 }
 
+/// A number of at most two decimals with K, M or B, or all its digits if that would round it.
+fn short_number(number: u64) -> String {
+    let units = [(1_000_000_000, "B"), (1_000_000, "M"), (1_000, "K")];
+    let fits = |unit: u64| number >= unit && number.is_multiple_of(unit / 100);
+    let Some((unit, letter)) = units.into_iter().find(|(unit, _)| fits(*unit)) else {
+        return grouped(&number.to_string());
+    };
+    let (whole, hundredths) = (number / unit, number % unit / (unit / 100));
+    let decimals = format!(".{hundredths:02}");
+    format!(
+        "{}{}{letter}",
+        grouped(&whole.to_string()),
+        decimals.trim_end_matches('0').trim_end_matches('.')
+    )
+}
+
 fn hidden(currency: Currency) -> String {
     let (before, after) = currency.affixes();
     format!("{before}{HIDDEN}{after}")
@@ -228,6 +256,21 @@ mod tests {
             assert_eq!(view.signed(usd(minor)).into_string(), view.money(usd(1)).into_string());
         }
         assert_eq!(view.mask_amounts("Move $1,200.50 on 10 Apr to A"), "Move $••• on 10 Apr to A");
+    }
+
+    #[test]
+    fn axis_labels_are_short_and_exact() {
+        let view = view("UTC");
+        let text = |major: i64| view.axis_text(usd(major * 100));
+        assert_eq!(
+            [0, 500, 1_000, 1_250, -20_000].map(text),
+            ["$0", "$500", "$1K", "$1.25K", "-$20K"]
+        );
+        assert_eq!([1_500_000, 1_003_000, 2_000_000_000].map(text), ["$1.5M", "$1,003K", "$2B"]);
+        assert_eq!(text(1_234_567), "$1,234,567");
+        assert_eq!(view.axis_text(Money::new(15_000_000, Currency::parse("CHF").unwrap())), "150K");
+        let hidden = View { hide_amounts: true, ..view };
+        assert_eq!(hidden.axis_text(usd(100)), "•••");
     }
 
     #[test]

@@ -6,9 +6,10 @@ use base::{Currency, Money, Percent};
 use maud::{Markup, html};
 use service::ledger::investments::{self, Holding, Investments, View as Order, parse_sort};
 
-use super::app_page::{AppPage, NavItem};
+use super::app_page::AppPage;
 use super::errors::PageResult;
 use super::format::{self, View};
+use super::navigation::NavItem;
 use super::person::Person;
 use super::urls;
 

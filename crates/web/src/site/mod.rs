@@ -17,22 +17,28 @@ pub(crate) mod errors;
 pub(crate) mod fields;
 pub(crate) mod form;
 pub(crate) mod format;
+mod framed_errors;
 mod goals;
 mod health;
+mod icons;
 mod imports;
 mod income;
+mod install;
 mod investments;
 mod logo;
 mod markdown;
+mod navigation;
 mod overview;
 mod paper;
 pub(crate) mod person;
 mod public_page;
 mod recurring;
 mod scores;
+mod search;
 pub(crate) mod sensitive;
 mod settings;
 mod snippet;
+mod spending;
 #[cfg(test)]
 mod tests;
 mod timezones;
@@ -65,17 +71,21 @@ pub(crate) fn router(web: &WebState) -> Router<WebState> {
         .route("/docs/errors/", get(|| async { Redirect::permanent("/docs/errors") }))
         .route("/docs/errors/{slug}", get(docs::errors::get))
         .route("/assets/{name}", get(assets::get))
+        .route("/manifest.webmanifest", get(install::manifest))
+        .route("/worker.js", get(install::worker))
+        .route("/offline", get(install::offline))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/v1/openapi.json", get(openapi).fallback(openapi_other_methods))
         .fallback(error_pages::not_found);
-    with_page_headers(routes)
+    with_page_headers(web, routes)
 }
 
-/// Adds the security headers that every page needs, and the error page for other methods.
-pub(crate) fn with_page_headers(routes: Router<WebState>) -> Router<WebState> {
+/// Adds the security headers that every page needs, the error page for other methods, and the app around errors.
+pub(crate) fn with_page_headers(web: &WebState, routes: Router<WebState>) -> Router<WebState> {
     routes
         .method_not_allowed_fallback(error_pages::method_not_allowed)
+        .layer(from_fn_with_state(web.clone(), framed_errors::frame))
         .layer(map_response(add_security_headers))
 }
 
@@ -131,6 +141,8 @@ fn money() -> Router<WebState> {
         .route("/settings/rules/{id}", get(rules::edit::get).post(rules::edit::change))
         .route("/settings/rules/{id}/apply", post(rules::apply))
         .route("/settings/rules/{id}/delete", post(rules::delete))
+        .route("/spending", get(spending::get))
+        .route("/search", get(search::get))
         .route("/recurring", get(recurring::get))
         .route("/recurring/{id}", get(recurring::detail::get))
         .route("/income", get(income::get))
@@ -138,7 +150,7 @@ fn money() -> Router<WebState> {
 
 /// The content security policy: nothing is loaded from other sites, no inline code runs, and no site may frame a page.
 pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
-    img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    img-src 'self' data:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 async fn add_security_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();

@@ -8,6 +8,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method};
 use service::access::sessions::{self, Session};
 use service::access::users::{self, User};
+use service::ledger::spans::Span;
 use service::platform::requests;
 use service::{App, Caller, actions};
 
@@ -31,6 +32,8 @@ pub(crate) struct Person {
     pub(crate) pending: i64,
     /// The person's turn to read, if the request only reads.
     turn: Option<ReadTurn>,
+    /// The time range of charts: the one in the URL, or the last one that was chosen, or a year.
+    pub(crate) range: Span,
     /// The message of the previous page, to show once.
     pub(super) notice: Option<String>,
 }
@@ -48,6 +51,12 @@ impl Person {
 
     pub(crate) fn public_url(&self) -> &str {
         &self.web.settings.public_url
+    }
+
+    /// Whether the URL of this page chooses a time range, which is then remembered.
+    pub(super) fn chose_range(&self) -> bool {
+        let query = self.here.split_once('?').map_or("", |(_, query)| query);
+        super::urls::find_param(query, "range").is_some_and(|it| it == self.range.as_str())
     }
 }
 
@@ -84,6 +93,7 @@ pub(crate) async fn find(parts: &Parts, web: &WebState) -> service::Result<Optio
         form_token: sessions::form_token(&web.app, token),
         notice: notice(&parts.headers, secure),
         here: here(parts).to_owned(),
+        range: range(parts, secure),
         web: web.clone(),
         caller,
         user,
@@ -91,6 +101,12 @@ pub(crate) async fn find(parts: &Parts, web: &WebState) -> service::Result<Optio
         pending,
         turn,
     }))
+}
+
+fn range(parts: &Parts, secure: bool) -> Span {
+    let asked = parts.uri.query().and_then(|it| super::urls::find_param(it, "range"));
+    let remembered = cookies::get(&parts.headers, cookies::RANGE, secure).and_then(Span::parse);
+    asked.as_deref().and_then(Span::parse).or(remembered).unwrap_or(Span::Year)
 }
 
 fn here(parts: &Parts) -> &str {

@@ -6,9 +6,10 @@ use maud::{Markup, html};
 use service::Error;
 use service::insights::scores::{self, Observation, Reason};
 
-use super::app_page::{AppPage, NavItem};
+use super::app_page::AppPage;
 use super::chart::{NumberLine, Point};
 use super::errors::{PageResult, sentence};
+use super::navigation::NavItem;
 use super::person::Person;
 
 /// How many days the chart covers.

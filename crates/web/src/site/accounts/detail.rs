@@ -1,6 +1,6 @@
 //! The page of one account: balance, history, unexplained changes, recent transactions and forms.
 
-use axum::extract::{Path, RawQuery};
+use axum::extract::Path;
 use base::draft::AccountKind;
 use base::{AccountId, Money, date_from_days};
 use http::StatusCode;
@@ -14,23 +14,20 @@ use service::platform::cursors::Page;
 
 use super::settings_forms::{FormState, forms};
 use super::{AccountIssue, institution_label, kind_name, list, manual, parse};
-use crate::site::app_page::{AppPage, NavItem};
+use crate::site::app_page::AppPage;
 use crate::site::chart::{Line, Point, ranges};
 use crate::site::errors::PageResult;
 use crate::site::fields::FormError;
 use crate::site::form::Form;
 use crate::site::format::View;
+use crate::site::navigation::NavItem;
 use crate::site::person::Person;
 
 const TRANSACTIONS_SHOWN: usize = 20;
 const UNEXPLAINED_SHOWN: usize = 8;
 
-pub(in crate::site) async fn get(
-    person: Person,
-    id: Path<String>,
-    RawQuery(query): RawQuery,
-) -> PageResult {
-    let span = ranges::chosen(query.as_deref());
+pub(in crate::site) async fn get(person: Person, id: Path<String>) -> PageResult {
+    let span = person.range;
     show(&person, parse(id)?, span, None).await
 }
 
@@ -170,7 +167,7 @@ fn line(view: View, account: &Account, chart: &Chart) -> Markup {
             (Line { title, currency: account.currency, points: &points }.draw(view))
             @if points.iter().any(|it| !it.reported) {
                 p.soft {
-                    "Solid: reported by your bank. Dotted: estimated from transactions."
+                    "The lighter part is estimated from transactions."
                 }
             }
         } @else {

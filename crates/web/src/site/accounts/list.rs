@@ -8,9 +8,11 @@ use service::ledger::accounts::{self, Account, Filter, Status};
 use service::ledger::net_worth::{self, NetWorth};
 
 use super::{AccountIssue, institution_label, kind_name, signed_balance};
-use crate::site::app_page::{AppPage, NavItem};
+use crate::site::app_page::AppPage;
 use crate::site::errors::PageResult;
 use crate::site::format::plural;
+use crate::site::icons;
+use crate::site::navigation::NavItem;
 use crate::site::person::Person;
 use crate::site::urls;
 
@@ -103,9 +105,12 @@ fn row(person: &Person, account: &Account) -> Markup {
     let view = person.view;
     html! {
         li {
-            span.what {
-                a href={ "/accounts/" (account.id) } { (account.name) } " " (badge(person, account))
-                span.soft { (institution_label(account)) }
+            span.what.marked {
+                (icons::initials_mark(account.institution_name.as_deref().unwrap_or(&account.name)))
+                span {
+                    a href={ "/accounts/" (account.id) } { (account.name) } " " (badge(person, account))
+                    span.soft { (institution_label(account)) }
+                }
             }
             span {
                 (view.money_or_unknown(signed_balance(account)))

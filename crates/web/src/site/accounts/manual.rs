@@ -12,12 +12,13 @@ use service::{Error, Result};
 use super::changes::answer;
 use super::settings_forms::FormState;
 use super::{kind_name, parse};
-use crate::site::app_page::{AppPage, NavItem, see_other};
+use crate::site::app_page::{AppPage, see_other};
 use crate::site::currencies;
 use crate::site::errors::PageResult;
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
 use crate::site::format::{View, plain_amount};
+use crate::site::navigation::NavItem;
 use crate::site::person::Person;
 use crate::site::transactions::entry::EntryForm;
 

@@ -14,8 +14,9 @@ use serde_json::json;
 use service::actions::{self, Action, ActionsState, Filter, Kind, Status};
 use service::platform::cursors::Page;
 
-use super::app_page::{AppPage, NavItem};
+use super::app_page::AppPage;
 use super::errors::PageResult;
+use super::navigation::NavItem;
 use super::person::Person;
 use super::urls;
 use crate::WebState;

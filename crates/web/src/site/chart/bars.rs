@@ -4,7 +4,7 @@ use base::{Currency, Money};
 use maud::{Markup, html};
 
 use super::scale::{Scale, decimal};
-use super::{HEIGHT, WIDTH, figure, series};
+use super::{HEIGHT, LEFT, WIDTH, figure, grid, series};
 use crate::site::format::View;
 
 pub(crate) struct Group {
@@ -35,10 +35,7 @@ impl Bars<'_> {
             }
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" tabindex="0"
                 aria-label={ (self.title) ". Use the arrow keys to read values." } {
-                @for line in &scale.lines {
-                    line.grid x1="0" x2=(WIDTH) y1=(scale.y(*line)) y2=(scale.y(*line)) {}
-                    text.label x="0" y=(scale.y(*line)) dy="-5" { (view.whole_money_text(money(*line))) }
-                }
+                (grid(&scale, &|it| view.axis_text(money(it))))
                 @for (group_index, group) in self.groups.iter().enumerate() {
                     g.group {
                         @for (index, minor) in group.minor.iter().enumerate() {
@@ -72,7 +69,7 @@ impl Bars<'_> {
         let x = LEFT * 10 + group * group_index as i64 + (group - used) / 2 + width * index as i64;
         let (zero, end) = (scale.tenths(0), scale.tenths(minor));
         html! {
-            rect.stave.(series(index)) x=(decimal(x)) width=(decimal(width * 9 / 10))
+            rect.stave.(series(index)) rx="3" x=(decimal(x)) width=(decimal(width * 9 / 10))
                 y=(decimal(zero.min(end))) height=(decimal((zero - end).abs())) {}
         }
     }
@@ -83,9 +80,7 @@ impl Bars<'_> {
             self.groups.len() <= 7 || (self.groups.len() - 1 - group_index).is_multiple_of(2);
         let x = LEFT * 10 + self.group_width() * group_index as i64 + self.group_width() / 2;
         html! {
-            @if shown { text.label.middle x=(decimal(x)) y=(HEIGHT - 6) { (name) } }
+            @if shown { text.label.middle x=(decimal(x)) y=(HEIGHT - 10) { (name) } }
         }
     }
 }
-
-const LEFT: i64 = 72;

@@ -1,10 +1,10 @@
-//! Line charts over days: solid for reported values, dotted for estimated ones.
+//! Line charts over days. Estimated stretches are lighter than reported ones.
 
 use base::{Currency, Date, Money, days_from_date};
 use maud::{Markup, html};
 
 use super::scale::{Scale, decimal};
-use super::{FOOT, HEIGHT, WIDTH, figure};
+use super::{FOOT, HEIGHT, LEFT, WIDTH, figure, grid, ticks};
 use crate::site::format::View;
 
 pub(crate) struct Point {
@@ -49,7 +49,7 @@ impl Line<'_> {
         let money = |minor: i64| Money::new(minor, self.currency);
         Drawing { title: self.title, points: self.points, unit }.draw(
             view,
-            &|it| view.whole_money_text(money(it)),
+            &|it| view.axis_text(money(it)),
             &|it| view.money_text(money(it)),
         )
     }
@@ -73,17 +73,16 @@ impl Drawing<'_> {
         let picture = html! {
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" tabindex="0"
                 aria-label={ (self.title) ". Use the arrow keys to read values." } {
-                @for line in &scale.lines {
-                    line.grid x1="0" x2=(WIDTH) y1=(scale.y(*line)) y2=(scale.y(*line)) {}
-                    text.label x="0" y=(scale.y(*line)) dy="-5" { (label(*line)) }
-                }
+                (grid(&scale, label))
+                polygon.area points=(self.area(&scale, &coordinates)) {}
                 @for (reported, run) in self.runs(&coordinates) {
-                    polyline.(if reported { "solid" } else { "dotted" }) points=(run) {}
+                    @let class = if reported { "reported" } else { "estimated" };
+                    polyline.(class) points=(run.join(" ")) {}
                 }
                 polyline.track points=(coordinates.join(" ")) {}
                 line.cursor x1="0" x2="0" y1="0" y2=(HEIGHT - FOOT) {}
                 circle.dot r="5" {}
-                (self.days(view))
+                (self.days())
             }
             @if !scale.starts_at_zero { p.soft { "The scale does not start at zero." } }
         };
@@ -92,17 +91,34 @@ impl Drawing<'_> {
         figure(self.title, picture, &["Day", "Amount"], &rows)
     }
 
+    /// The first and the last day.
+    fn ends(&self) -> Option<(Date, Date)> {
+        Some((self.points.first()?.on, self.points.last()?.on))
+    }
+
+    /// The distance of a day from the left, in tenths.
+    fn x(&self, on: Date) -> i64 {
+        let Some((first, last)) = self.ends() else { return LEFT * 10 };
+        let day = |on: Date| days_from_date(on) - days_from_date(first);
+        LEFT * 10 + day(on) * (WIDTH - LEFT) * 10 / day(last).max(1)
+    }
+
     fn place(&self, scale: &Scale, point: &Point) -> String {
-        let (first, last) = match (self.points.first(), self.points.last()) {
-            (Some(first), Some(last)) => (days_from_date(first.on), days_from_date(last.on)),
-            _ => (0, 0),
+        format!("{},{}", decimal(self.x(point.on)), scale.y(point.minor))
+    }
+
+    /// The area between the line and zero, or the bottom if zero is not on the scale.
+    fn area(&self, scale: &Scale, coordinates: &[String]) -> String {
+        let base = if scale.starts_at_zero { scale.y(0) } else { decimal((HEIGHT - FOOT) * 10) };
+        let x = |it: &str| it.split(',').next().unwrap_or_default().to_owned();
+        let (Some(first), Some(last)) = (coordinates.first(), coordinates.last()) else {
+            return String::new();
         };
-        let x = (days_from_date(point.on) - first) * WIDTH * 10 / (last - first).max(1);
-        format!("{},{}", decimal(x), scale.y(point.minor))
+        format!("{},{base} {} {},{base}", x(first), coordinates.join(" "), x(last))
     }
 
     /// Stretches of reported or estimated points. Each begins where the one before ended, so that the line has no gaps.
-    fn runs(&self, coordinates: &[String]) -> Vec<(bool, String)> {
+    fn runs<'a>(&self, coordinates: &'a [String]) -> Vec<(bool, Vec<&'a str>)> {
         let mut runs: Vec<(bool, Vec<&str>)> = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
             match runs.last_mut() {
@@ -116,16 +132,16 @@ impl Drawing<'_> {
                 }
             }
         }
-        runs.into_iter().map(|(reported, run)| (reported, run.join(" "))).collect()
+        runs
     }
 
-    fn days(&self, view: View) -> Markup {
-        let at = |index: usize| self.points.get(index).map(|it| view.day(it.on));
-        let last = self.points.len().saturating_sub(1);
+    /// The labels below the plot. One that would stick out on the right is left out.
+    fn days(&self) -> Markup {
+        let ticks = self.ends().map(|(first, last)| ticks::between(first, last));
+        let fits = |on: &Date| self.x(*on) <= (WIDTH - 36) * 10;
         html! {
-            @if let Some(day) = at(0) { text.label x="0" y=(HEIGHT - 6) { (day) } }
-            @if last > 0 && let Some(day) = at(last) {
-                text.label.end x=(WIDTH) y=(HEIGHT - 6) { (day) }
+            @for (on, name) in ticks.into_iter().flatten().filter(|(on, _)| fits(on)) {
+                text.label.middle x=(decimal(self.x(on))) y=(HEIGHT - 10) { (name) }
             }
         }
     }
@@ -137,7 +153,7 @@ mod tests {
     use crate::site::format::Theme;
 
     #[test]
-    fn estimated_stretches_are_dotted_and_join_the_reported_ones() {
+    fn estimated_stretches_are_lighter_and_join_the_reported_ones() {
         let point = |on: &str, minor, reported| Point { on: on.parse().unwrap(), minor, reported };
         let points = [
             point("2026-03-01", 100, false),
@@ -147,7 +163,7 @@ mod tests {
         let drawing = Drawing { title: "Net worth", points: &points, unit: 100 };
         let line = Line { title: "Net worth", currency: Currency::USD, points: &points };
         let coordinates: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
-        let expected = [(false, "a".to_owned()), (true, "a b c".to_owned())];
+        let expected = [(false, vec!["a"]), (true, vec!["a", "b", "c"])];
         assert_eq!(drawing.runs(&coordinates), expected);
         let today = "2026-03-10".parse().unwrap();
         let timezone = base::TimeZone::utc();

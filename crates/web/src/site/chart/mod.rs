@@ -3,21 +3,29 @@
 mod bars;
 mod line;
 pub(crate) mod ranges;
+mod sankey;
 mod scale;
 mod shares;
+mod stacks;
+mod ticks;
 
 pub(crate) use bars::{Bars, Group};
 pub(crate) use line::{Line, NumberLine, Point};
+pub(crate) use sankey::{Sankey, Stream};
 pub(crate) use shares::Shares;
+pub(crate) use stacks::{Series, Stacks};
 
 use maud::{Markup, html};
+
+use self::scale::Scale;
 
 /// The size of the SVG in its own units; the browser scales it.
 const WIDTH: i64 = 720;
 const HEIGHT: i64 = 268;
-/// Space for the date labels below and the topmost label above.
-const FOOT: i64 = 36;
-const HEAD: i64 = 24;
+/// Space for the labels left of the plot and below it, and above it for half a label.
+const LEFT: i64 = 84;
+const FOOT: i64 = 40;
+const HEAD: i64 = 14;
 const PLOT: i64 = HEIGHT - FOOT - HEAD;
 
 /// A chart with its title, the value under the pointer, and its data as a table.
@@ -50,6 +58,16 @@ fn figure(
                     }
                 }
             }
+        }
+    }
+}
+
+/// The horizontal lines of a chart with their labels left of the plot.
+fn grid(scale: &Scale, label: &dyn Fn(i64) -> String) -> Markup {
+    html! {
+        @for line in &scale.lines {
+            line.grid x1=(LEFT) x2=(WIDTH) y1=(scale.y(*line)) y2=(scale.y(*line)) {}
+            text.label.end x=(LEFT - 12) y=(scale.y(*line)) dy="0.32em" { (label(*line)) }
         }
     }
 }

@@ -5,12 +5,6 @@ use service::ledger::spans::Span;
 
 use crate::site::urls;
 
-/// The range in the URL, or a year.
-pub(crate) fn chosen(query: Option<&str>) -> Span {
-    let asked = query.and_then(|it| urls::find_param(it, "range"));
-    asked.as_deref().and_then(Span::parse).unwrap_or(Span::Year)
-}
-
 pub(crate) fn links(path: &str, chosen: Span) -> Markup {
     html! {
         nav aria-label="Time range" {

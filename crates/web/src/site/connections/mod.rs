@@ -14,8 +14,9 @@ use base::draft::Source;
 use maud::{Markup, html};
 use service::ingest::connections::{Connection, State};
 
-use super::app_page::{AppPage, NavItem};
+use super::app_page::AppPage;
 use super::errors::PageError;
+use super::navigation::NavItem;
 use crate::WebState;
 
 const HOME: &str = "/connections";

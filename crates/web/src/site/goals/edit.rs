@@ -9,11 +9,12 @@ use service::ledger::goals::{self, Details, Kind, NewGoal, Status};
 use service::{Error, Result};
 
 use super::{kind_name, parse, status_name};
-use crate::site::app_page::{self, AppPage, NavItem};
+use crate::site::app_page::{self, AppPage};
 use crate::site::errors::PageResult;
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
 use crate::site::format;
+use crate::site::navigation::NavItem;
 use crate::site::person::Person;
 
 /// The values of the form as text, so that they are kept if the form is shown again.

@@ -6,11 +6,12 @@ use base::{Date, Money, days_from_date};
 use maud::{Markup, html};
 use service::ledger::goals::{self, Goal, Kind, Status};
 
-use super::app_page::{self, AppPage, NavItem};
+use super::app_page::{self, AppPage};
 use super::errors::{PageError, PageResult};
 use super::fields;
 use super::form::Form;
 use super::format::View;
+use super::navigation::NavItem;
 use super::person::Person;
 use axum::extract::Path;
 use base::GoalId;

@@ -17,10 +17,11 @@ use base::FileId;
 
 pub(super) use history::rows as history_rows;
 
-use super::app_page::{AppPage, NavItem};
+use super::app_page::AppPage;
 use super::assets::Asset;
 use super::errors::PageError;
 use super::format::count_text;
+use super::navigation::NavItem;
 use crate::WebState;
 
 const HOME: &str = "/import";

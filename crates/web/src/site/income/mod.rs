@@ -6,10 +6,11 @@ use base::{Currency, Money};
 use maud::{Markup, html};
 use service::insights::income::{self, Income, InflowLabel};
 
-use super::app_page::{AppPage, NavItem};
+use super::app_page::AppPage;
 use super::chart::{Bars, Group};
 use super::errors::PageResult;
 use super::format::{View, plural};
+use super::navigation::NavItem;
 use super::person::Person;
 
 pub(super) async fn get(person: Person) -> PageResult {

@@ -4,12 +4,14 @@ mod attention;
 mod empty;
 mod net_worth_card;
 mod progress;
+mod spending_card;
 
-use axum::extract::RawQuery;
 use maud::{Markup, html};
 use service::insights::benefits;
+use service::insights::cash_left::{self, CashLeft};
 use service::insights::recurring::{self, StreamList};
 use service::insights::scores::{self, Observation};
+use service::insights::spending::history::{self, History};
 use service::insights::spending::{self, Months};
 use service::ledger::accounts::{self, Account, Filter, Status};
 use service::ledger::goals::{self, Goal};
@@ -19,17 +21,19 @@ use service::webhooks::{self, Endpoint};
 use service::{Error, summary};
 use wire::v1::ExpiringBenefits;
 
-use super::app_page::{AppPage, NavItem};
-use super::chart::ranges;
+use super::app_page::AppPage;
 use super::errors::PageResult;
+use super::navigation::NavItem;
 use super::person::Person;
+use super::transactions::recent::Recent;
 
 /// How many past months the average is taken from.
 const MONTHS_USUAL: i64 = 6;
+/// How many of the newest transactions are shown.
+const RECENT: usize = 6;
 
-pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult {
-    let span = ranges::chosen(query.as_deref());
-    let data = OverviewData::read(&person, span).await?;
+pub(super) async fn get(person: Person) -> PageResult {
+    let data = OverviewData::read(&person).await?;
     let main = if data.accounts.is_empty() { empty::page() } else { page(&person, &data) };
     Ok(AppPage::new(NavItem::Overview, "Overview").page(&person, main))
 }
@@ -45,14 +49,18 @@ struct OverviewData {
     expiring: ExpiringBenefits,
     streams: StreamList,
     months: Months,
+    /// Spending by category, this month last.
+    history: History,
     goals: Vec<Goal>,
+    cash_left: Option<CashLeft>,
+    recent: Recent,
     /// The scores, or a message about the missing data.
     scores: Result<Observation, String>,
 }
 
 impl OverviewData {
-    async fn read(person: &Person, span: Span) -> service::Result<OverviewData> {
-        let (app, caller) = (person.app(), &person.caller);
+    async fn read(person: &Person) -> service::Result<OverviewData> {
+        let (app, caller, span) = (person.app(), &person.caller, person.range);
         let all = Filter { status: Status::All, include_hidden: true };
         let every = recurring::Filter { status: None, account_id: None, direction: None };
         let scores = async {
@@ -69,8 +77,8 @@ impl OverviewData {
             (pending_actions, endpoints),
             expiring,
             streams,
-            months,
-            goals,
+            (months, history),
+            (goals, cash_left, recent),
             scores,
         ) = tokio::try_join!(
             accounts::list(app, caller, all),
@@ -82,8 +90,17 @@ impl OverviewData {
             },
             benefits::expiring(app, caller, benefits::EXPIRING_DAYS),
             recurring::list(app, caller, every),
-            spending::months(app, caller, MONTHS_USUAL),
-            goals::list(app, caller, Some(goals::Status::Active)),
+            async {
+                let months = spending::months(app, caller, MONTHS_USUAL).await?;
+                let count = MONTHS_USUAL + 1;
+                let history = history::by_month(app, caller, person.view.today, count, None);
+                Ok((months, history.await?))
+            },
+            async {
+                let goals = goals::list(app, caller, Some(goals::Status::Active)).await?;
+                let left = cash_left::get(app, caller).await?;
+                Ok((goals, left, Recent::read(person, RECENT).await?))
+            },
             scores,
         )?;
         Ok(OverviewData {
@@ -96,7 +113,10 @@ impl OverviewData {
             expiring,
             streams,
             months,
+            history,
             goals,
+            cash_left,
+            recent,
             scores,
         })
     }
@@ -109,9 +129,12 @@ fn page(person: &Person, data: &OverviewData) -> Markup {
         div.columns {
             div {
                 (attention::card(person, data))
-                (attention::bills(person, data))
+                (spending_card::spending(person, data))
+                (data.recent.card(person))
             }
             div {
+                @if let Some(left) = &data.cash_left { (spending_card::cash(person, left)) }
+                (attention::bills(person, data))
                 (progress::month(person, data))
                 (progress::goals(person, data))
                 (progress::scores(data))

@@ -1,9 +1,9 @@
 //! The net worth card: the total, its change, a chart, and assets and debts by type.
 
-use base::Money;
 use base::draft::AccountKind;
+use base::{Money, Percent};
 use maud::{Markup, html};
-use service::ledger::net_worth::{Change, Part};
+use service::ledger::net_worth::Part;
 
 use super::OverviewData;
 use crate::site::accounts::kind_name;
@@ -20,7 +20,7 @@ pub(super) fn card(person: &Person, data: &OverviewData) -> Markup {
                 div {
                     h2.label id="worth" { a href="/accounts" { "Net worth" } }
                     p.big { (view.money_or_unknown(worth.minor().map(money))) }
-                    @if let Some(it) = &worth.change { (change(view, money(it.minor), it)) }
+                    (change(view, data))
                 }
                 (ranges::links("/", data.span))
             }
@@ -33,21 +33,28 @@ pub(super) fn card(person: &Person, data: &OverviewData) -> Markup {
     }
 }
 
-fn change(view: View, amount: Money, change: &Change) -> Markup {
-    let (arrow, direction) = match amount.minor() {
+/// The change over the chosen range, which is the one that the chart shows.
+fn change(view: View, data: &OverviewData) -> Markup {
+    let (first, last) = (data.series.points.first(), data.series.points.last());
+    let Some((first, last)) = first.zip(last).filter(|(first, last)| first.on < last.on) else {
+        return html! {};
+    };
+    let minor = last.minor.saturating_sub(first.minor);
+    let amount = Money::new(minor, data.series.currency);
+    let (arrow, direction) = match minor {
         1.. => ("↑", "up "),
         0 => ("", ""),
         _ => ("↓", "down "),
     };
     html! {
         p.soft {
-            @if amount.minor() == 0 { "Unchanged" } @else {
+            @if minor == 0 { "Unchanged" } @else {
                 span aria-hidden="true" { (arrow) " " }
                 span.hush { (direction) }
                 strong { (view.signed(amount)) }
-                @if let Some(of) = change.percent { " (" (percent(of)) ")" }
+                @if let Some(of) = Percent::of(minor, first.minor.saturating_abs()) { " (" (percent(of)) ")" }
             }
-            " since " (view.day(change.since))
+            " since " (view.day(first.on))
         }
     }
 }
@@ -59,9 +66,7 @@ fn chart(view: View, data: &OverviewData) -> Markup {
         @if points.len() > 1 {
             (Line { title: "Net worth over time", currency, points: &points }.draw(view))
             @if points.iter().any(|it| !it.reported) {
-                p.soft {
-                    "Solid: reported by your banks. Dotted: estimated from transactions."
-                }
+                p.soft { "The lighter part is estimated from transactions." }
             }
         } @else {
             p.soft { "The chart starts tomorrow, once we have two days of data." }

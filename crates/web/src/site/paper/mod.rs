@@ -10,10 +10,11 @@ use maud::{Markup, html};
 use service::platform::cursors::Page;
 use service::trading::paper::{self, Account, Activity, Holding};
 
-use super::app_page::{AppPage, NavItem};
+use super::app_page::AppPage;
 use super::errors::{PageError, PageResult};
 use super::fields::FormError;
 use super::format::{self, View};
+use super::navigation::NavItem;
 use super::person::Person;
 use super::urls;
 use crate::WebState;

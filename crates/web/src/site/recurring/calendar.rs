@@ -10,9 +10,10 @@ use service::insights::recurring::{self, Due, State};
 use service::ledger::Direction;
 
 use super::{signed, tabs};
-use crate::site::app_page::{AppPage, NavItem};
+use crate::site::app_page::AppPage;
 use crate::site::errors::PageResult;
 use crate::site::format::View;
+use crate::site::navigation::NavItem;
 use crate::site::person::Person;
 
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];

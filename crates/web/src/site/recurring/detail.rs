@@ -6,10 +6,11 @@ use maud::{Markup, html};
 use service::insights::recurring::{self, Payment, Status, Stream};
 
 use super::{how_often, is_varying, kind, signed};
-use crate::site::app_page::{AppPage, NavItem};
+use crate::site::app_page::AppPage;
 use crate::site::chart::{Line, Point};
 use crate::site::errors::{PageError, PageResult};
 use crate::site::format::{View, plural};
+use crate::site::navigation::NavItem;
 use crate::site::person::Person;
 use crate::site::urls;
 

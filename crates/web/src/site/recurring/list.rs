@@ -6,9 +6,10 @@ use service::insights::recurring::{self, Filter, PriceChange, Status, Stream, St
 use service::ledger::Direction;
 
 use super::{how_often, is_varying, kind, signed, tabs};
-use crate::site::app_page::{AppPage, NavItem};
+use crate::site::app_page::AppPage;
 use crate::site::errors::PageResult;
 use crate::site::format::{View, plural};
+use crate::site::navigation::NavItem;
 use crate::site::person::Person;
 
 /// How long a change or a missed payment is shown.

@@ -21,8 +21,9 @@ use service::access::users::Role;
 
 pub(super) use security::CONFIRM;
 
-use super::app_page::{AppPage, NavItem};
+use super::app_page::AppPage;
 use super::assets::Asset;
+use super::navigation::NavItem;
 use super::person::Person;
 use crate::WebState;
 
@@ -101,7 +102,12 @@ impl Settings {
             (main)
         };
         let title = format!("{name} · Settings");
-        let page = AppPage { scripts: self.scripts, ..AppPage::new(NavItem::Settings, &title) };
+        let place = match self.tab {
+            Tab::Rules => NavItem::Rules,
+            Tab::Assistants => NavItem::Assistants,
+            _ => NavItem::Settings,
+        };
+        let page = AppPage { scripts: self.scripts, ..AppPage::new(place, &title) };
         page.page_with(self.status, person, inner)
     }
 }

@@ -12,9 +12,10 @@ use service::classify::transfers::TransferKind;
 use service::insights::transaction_detail::{self, TransactionDetail, TransferLeg};
 
 use super::category;
-use crate::site::app_page::{AppPage, NavItem};
+use crate::site::app_page::AppPage;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
+use crate::site::navigation::NavItem;
 use crate::site::person::Person;
 use crate::site::urls;
 

@@ -41,7 +41,7 @@ pub(in crate::site) async fn json(person: Person, RawQuery(query): RawQuery) -> 
 
 async fn download(mut person: Person, query: Option<String>, form: Form) -> PageResult {
     let accounts = all_accounts(&person).await?;
-    let search = Search::read(query.as_deref().unwrap_or_default(), &accounts);
+    let search = Search::read(query.as_deref().unwrap_or_default(), &accounts, person.view.today);
     // With an invalid filter the file would hold more than was asked for.
     if let Some(problem) = search.problems.first() {
         return Err(PageError::new(StatusCode::BAD_REQUEST, "Download failed", problem));

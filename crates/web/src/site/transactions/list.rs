@@ -11,6 +11,7 @@ use super::search::Search;
 use super::{Row, category};
 use crate::site::fields::{self, Field, FormError};
 use crate::site::format::count_text;
+use crate::site::icons;
 use crate::site::person::Person;
 use crate::site::urls;
 
@@ -138,7 +139,11 @@ impl List<'_> {
             ("Money out", |it| it.out_minor),
             ("Net", |it| it.net_minor()),
         ];
+        if self.totals.is_empty() {
+            return html! { p.soft { "No transactions this month yet." } };
+        }
         html! {
+            @if !self.search.is_narrowed() { h2.label { "This month" } }
             dl.tiles.sums {
                 div.tile { dt { "Transactions" } dd { (count_text(count)) } }
                 @for (name, of) in sums {
@@ -202,7 +207,7 @@ impl List<'_> {
     }
 
     fn row(&self, row: &Row, here: &str) -> Markup {
-        let name = row.counterparty.as_deref().unwrap_or(&row.description);
+        let name = row.name();
         let class = match (row.pending, row.is_transfer) {
             (true, _) => "pending",
             (false, true) => "transfer",
@@ -214,10 +219,15 @@ impl List<'_> {
                     input type="checkbox" name="id" value=(row.id) aria-label={ "Select " (name) };
                 }
                 td.what {
-                    a href={ "/transactions/" (row.id) "?back=" (here) } { (name) }
-                    @if row.pending { " " span.badge.dotted { "Pending" } }
-                    span.soft.text { (row.description) }
-                    span.soft.narrow { (kind(row)) " · " (row.account_name) }
+                    div.marked {
+                        (icons::category_mark(row.category, row.is_transfer))
+                        div {
+                            a href={ "/transactions/" (row.id) "?back=" (here) } { (name) }
+                            @if row.pending { " " span.badge.dotted { "Pending" } }
+                            span.soft.text { (row.description) }
+                            span.soft.narrow { (kind(row)) " · " (row.account_name) }
+                        }
+                    }
                 }
                 td.kind { (kind(row)) }
                 td.kind { (row.account_name) }

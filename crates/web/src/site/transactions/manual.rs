@@ -9,10 +9,11 @@ use service::insights::transaction_detail::{self, TransactionDetail};
 
 use super::detail;
 use super::entry::EntryForm;
-use crate::site::app_page::{AppPage, NavItem, see_other};
+use crate::site::app_page::{AppPage, see_other};
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, FormError};
 use crate::site::form::Form;
+use crate::site::navigation::NavItem;
 use crate::site::person::Person;
 
 pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> PageResult {

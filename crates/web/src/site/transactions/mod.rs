@@ -1,12 +1,15 @@
 //! The transactions pages: list, search, one transaction, corrections and downloads.
 
+mod amount_words;
 pub(super) mod category;
 pub(super) mod corrections;
+mod date_words;
 pub(super) mod detail;
 pub(super) mod download;
 pub(super) mod entry;
 mod list;
 pub(super) mod manual;
+pub(super) mod recent;
 mod search;
 
 use axum::extract::RawQuery;
@@ -17,8 +20,9 @@ use service::ledger::accounts::{self, Account, Status};
 use service::ledger::transactions::{self, Filter, PageEnd};
 use service::platform::cursors::Page;
 
-use super::app_page::{AppPage, NavItem};
+use super::app_page::AppPage;
 use super::errors::PageResult;
+use super::navigation::NavItem;
 use super::person::Person;
 use list::List;
 use search::Search;
@@ -28,7 +32,8 @@ const ROWS: usize = 50;
 pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult {
     let (app, caller) = (person.app(), &person.caller);
     let accounts = all_accounts(&person).await?;
-    let mut search = Search::read(query.as_deref().unwrap_or_default(), &accounts);
+    let mut search =
+        Search::read(query.as_deref().unwrap_or_default(), &accounts, person.view.today);
     let (rows, end) = match rows(&person, &search.filter, search.cursor(), ROWS).await {
         // Cursors expire after a day; the list starts at the beginning then.
         Err(service::Error::Invalid { param: Some(param), .. }) if param == "cursor" => {
@@ -37,7 +42,7 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
         }
         other => other?,
     };
-    let totals = transactions::totals(app, caller, &search.filter).await?;
+    let totals = transactions::totals(app, caller, &summed(&search, person.view.today)).await?;
     let days = match (rows.first(), rows.last()) {
         (Some(newest), Some(oldest)) => {
             let (start_on, end_on) = (Some(oldest.posted_on), Some(newest.posted_on));
@@ -53,6 +58,14 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
     let next_cursor = end.next_cursor;
     let list = List { person: &person, accounts, search, rows, totals, days, next_cursor };
     Ok(AppPage::new(NavItem::Transactions, "Transactions").page_with(status, &person, list.show()))
+}
+
+/// The transactions that the totals are of: those of the filters, or this month's if there are none.
+fn summed(search: &Search, today: Date) -> Filter {
+    match search.is_narrowed() {
+        true => search.filter.clone(),
+        false => Filter { start_on: Some(today.first_of_month()), ..search.filter.clone() },
+    }
 }
 
 /// All accounts, including hidden ones, whose transactions can be filtered for.
@@ -73,6 +86,13 @@ struct Row {
     counterparty: Option<String>,
     description: String,
     is_transfer: bool,
+}
+
+impl Row {
+    /// Whom it is with, or the bank's text.
+    fn name(&self) -> &str {
+        self.counterparty.as_deref().unwrap_or(&self.description)
+    }
 }
 
 async fn rows(

@@ -6,7 +6,7 @@ use service::ledger::Direction;
 use service::ledger::accounts::Account;
 use service::ledger::transactions::Filter;
 
-use super::category;
+use super::{amount_words, category, date_words};
 use crate::site::format::View;
 use crate::site::urls;
 
@@ -25,7 +25,7 @@ pub(super) struct Search {
 }
 
 impl Search {
-    pub(super) fn read(query: &str, accounts: &[Account]) -> Search {
+    pub(super) fn read(query: &str, accounts: &[Account], today: Date) -> Search {
         let mut search = Search {
             given: Vec::new(),
             cursor: None,
@@ -50,6 +50,8 @@ impl Search {
                 Err(problem) => search.problems.push(format!("{problem} This filter was ignored.")),
             }
         }
+        search.read_amount();
+        search.read_dates(today);
         let Filter { start_on, end_on, .. } = search.filter;
         if start_on.zip(end_on).is_some_and(|(start, end)| start > end) {
             search
@@ -59,6 +61,29 @@ impl Search {
             search.given.retain(|(name, _)| *name != "from" && *name != "to");
         }
         search
+    }
+
+    /// Takes an amount out of the text, such as ">100".
+    fn read_amount(&mut self) {
+        let filter = &mut self.filter;
+        let text = filter.q.as_deref().unwrap_or_default();
+        if let Some((rest, (least, greatest))) = amount_words::split(text) {
+            filter.q = (!rest.is_empty()).then_some(rest);
+            (filter.amount_min, filter.amount_max) = (least, greatest);
+        }
+    }
+
+    /// Takes words for dates out of the text, such as "last month", unless dates are given.
+    fn read_dates(&mut self, today: Date) {
+        let filter = &mut self.filter;
+        if filter.start_on.is_some() || filter.end_on.is_some() {
+            return;
+        }
+        let text = filter.q.as_deref().unwrap_or_default();
+        if let Some((rest, (start, end))) = date_words::split(text, today) {
+            filter.q = (!rest.is_empty()).then_some(rest);
+            (filter.start_on, filter.end_on) = (Some(start), Some(end));
+        }
     }
 
     fn take(&mut self, name: &str, value: &str, accounts: &[Account]) -> Result<(), String> {

@@ -9,6 +9,7 @@ mod income;
 mod money;
 mod plans;
 mod recurring;
+mod spending;
 mod transactions;
 mod webhook_events;
 mod webhooks;

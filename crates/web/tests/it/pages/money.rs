@@ -63,6 +63,18 @@ async fn the_overview_shows_net_worth_bills_cash_flow_and_scores() {
     }
     assert!(between(&page, "id=\"bills\"", "</section>").contains("City Power"), "{page}");
     assert!(between(&page, "id=\"month\"", "</section>").contains("average $4,200"), "{page}");
+    // The change follows the chosen range.
+    assert!(
+        between(&page, "Net worth</a>", "</header>").contains("since Mon 10 Mar 2025"),
+        "{page}"
+    );
+    let month = browser.get("/?range=1m").await.good();
+    assert!(between(&month, "Net worth</a>", "</header>").contains("since Tue 10 Feb"), "{month}");
+    let left = between(&page, "id=\"cash\"", "</section>");
+    assert!(left.contains("$5,234.56") && left.contains("No bills are due before"), "{left}");
+    let spent = between(&page, "id=\"spending\"", "</section>");
+    assert!(spent.contains("$1,800.00") && spent.contains("average $1,890"), "{spent}");
+    assert!(between(&page, "id=\"recent\"", "</section>").contains("Oak Street"), "{page}");
     let needs = between(&page, "id=\"needs\"", "</section>");
     assert!(needs.contains("Use it by") && !needs.contains("/approvals"), "{needs}");
     assert!(
@@ -72,7 +84,7 @@ async fn the_overview_shows_net_worth_bills_cash_flow_and_scores() {
 }
 
 #[tokio::test]
-async fn a_range_is_kept_in_the_url_and_marked_as_current() {
+async fn a_range_is_kept_in_the_url_marked_as_current_and_remembered() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
     let account = account_path(robin.account("Everyday").await, "");
@@ -88,9 +100,15 @@ async fn a_range_is_kept_in_the_url_and_marked_as_current() {
         assert_eq!(rows(&mut browser, "1m").await, (true, 30));
         assert_eq!(rows(&mut browser, "1y").await, (true, 55));
         assert!(rows(&mut browser, "all").await.0);
-        let page = browser.get(&format!("{path}?range=nonsense")).await.good();
-        assert!(page.contains("?range=1y\" aria-current=\"true\""), "{page}");
+        // The last range is remembered.
+        for again in [path.to_owned(), format!("{path}?range=nonsense")] {
+            let page = browser.get(&again).await.good();
+            assert!(page.contains("?range=all\" aria-current=\"true\""), "{page}");
+        }
     }
+    let mut other = Browser::of(&world, &robin).await;
+    let page = other.get("/").await.good();
+    assert!(page.contains("?range=1y\" aria-current=\"true\""), "{page}");
 }
 
 #[tokio::test]

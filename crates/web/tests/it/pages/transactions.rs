@@ -69,6 +69,52 @@ async fn transactions_are_grouped_by_day_below_the_totals_of_the_filter() {
     );
     let page = browser.get("/transactions?q=nowhere").await.good();
     assert!(page.contains("No matches"), "{page}");
+    // Words for dates in the search are dates.
+    let page = browser.get("/transactions?q=kroger+this+month").await.good();
+    assert!(page.contains("KROGER") && !page.contains("PAYROLL"), "{page}");
+    let page = browser.get("/transactions?q=%3E1000").await.good();
+    assert!(page.contains("PAYROLL") && !page.contains("KROGER"), "{page}");
+    let page = browser.get("/transactions?q=kroger+last+year").await.good();
+    assert!(page.contains("No matches"), "{page}");
+}
+
+#[tokio::test]
+async fn without_filters_the_totals_are_of_this_month() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let rows = [
+        txn("2026-02-01", -10_000, "KROGER").id("before"),
+        txn("2026-03-01", -2_500, "KROGER").id("now"),
+    ];
+    robin.import(statement([checking("Everyday").with_all(rows)])).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let page = browser.get("/transactions").await.good();
+    let sums = page.split_once("This month").unwrap().1.split_once("</dl>").unwrap().0;
+    assert!(sums.contains("-$25.00") && !sums.contains("-$125.00"), "{sums}");
+    let all = browser.get("/transactions?q=kroger").await.good();
+    assert!(!all.contains("This month") && all.contains("-$125.00"), "{all}");
+}
+
+#[tokio::test]
+async fn the_search_finds_pages_actions_accounts_categories_and_transactions() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    for (text, expected) in [
+        ("", "href=\"/spending\""),
+        ("import", "Import bank files"),
+        ("everyday", "/accounts/acc_"),
+        ("grocer", "category=FOOD_AND_DRINK_GROCERIES"),
+        ("kroger", "/transactions/txn_"),
+        ("zzz", "Nothing found"),
+    ] {
+        let page = browser.get(&format!("/search?q={text}")).await.good();
+        let results = page.split_once("<div data-results>").unwrap().1;
+        let results = results.split_once("</main>").unwrap().0;
+        assert!(results.contains(expected), "{text}: {results}");
+    }
+    let hostile = browser.get("/search?q=%3Cscript%3E").await.good();
+    assert!(!hostile.contains("<script>") && hostile.contains("&lt;script&gt;"), "{hostile}");
 }
 
 #[tokio::test]
