@@ -77,10 +77,10 @@ fn a_proposal_updates_the_badge_and_is_approved_with_a_passkey() {
 
     // The count in the navigation updates without a reload when the program proposes.
     browser.go("/goals");
-    browser.sees("Approvals 3");
+    browser.sees("Inbox\n3");
     let action = fixture.buy("2");
     assert_eq!(action["decision_needs"]["passkey"], true);
-    browser.sees("Approvals 4");
+    browser.sees("Inbox\n4");
 
     fixture.open(&action);
     browser.sees("Your passkey is required");
