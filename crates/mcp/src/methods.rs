@@ -41,6 +41,8 @@ enum Outcome {
         code: Code,
         message: String,
     },
+    /// No resource has this address.
+    NoResource(String),
     MissingScopes(Scopes),
 }
 
@@ -74,6 +76,12 @@ pub(crate) async fn handle(
         }
         Outcome::Failed { status, code, message } => {
             Reply::Response { status, body: error_body(Some(id), code, &message, None) }
+        }
+        Outcome::NoResource(uri) => {
+            let message = format!("Resource not found: {uri}");
+            let data = json!({ "uri": uri }).to_string();
+            let body = error_body(Some(id), Code::InvalidParams, &message, Some(&data));
+            Reply::Response { status: 200, body }
         }
         Outcome::MissingScopes(needed) => {
             let message = format!("this token lacks a scope; this takes {}", needed.to_words());
@@ -319,10 +327,7 @@ async fn read_resource(context: &Context<'_>) -> Outcome {
             result.push(b'}');
             Outcome::Result(String::from_utf8_lossy(&result).into_owned())
         }
-        Ok(None) | Err(Error::NotFound(_)) => {
-            let shown: String = uri.chars().take(128).collect();
-            invalid(format!("Resource not found: {shown}"))
-        }
+        Ok(None) | Err(Error::NotFound(_)) => Outcome::NoResource(uri.chars().take(128).collect()),
         Err(Error::Forbidden(missing)) => Outcome::MissingScopes(missing),
         Err(error) => {
             tracing::error!(error = chain(&error), "MCP request failed");

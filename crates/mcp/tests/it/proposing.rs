@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use base::ActionId;
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use service::actions::{self, ActionPayload, SeenProposal};
 use service::ledger::quotes;
@@ -180,4 +181,22 @@ async fn waiting_ends_with_the_decision_and_dropping_it_cancels() {
     };
     let (done, ()) = tokio::join!(assistant.call("get_action", arguments), deciding);
     assert_eq!(done["action"]["status"], "approved");
+}
+
+/// More calls than a pool has connections, or a runtime threads: each waits without holding either.
+#[tokio::test]
+async fn a_thousand_calls_wait_for_one_decision() {
+    let assistant = Assistant::new().await;
+    let proposed = assistant.call("propose_custom", json!({ "title": "Really?" })).await;
+    let arguments = json!({ "action_id": proposed["action"]["action_id"], "wait": 30 });
+    let waiting = (0..1_000).map(|_| assistant.call("get_action", arguments.clone()));
+    let mut waiting = std::pin::pin!(join_all(waiting));
+    let early = tokio::time::timeout(Duration::from_secs(2), &mut waiting).await;
+    assert!(early.is_err(), "they must wait for the decision");
+    // Others are served meanwhile.
+    assistant.call("list_accounts", json!({})).await;
+    approve(&assistant, id_of(&proposed), None).await;
+    let decided = waiting.await;
+    assert_eq!(decided.len(), 1_000);
+    assert!(decided.iter().all(|it| it["action"]["status"] == "approved"));
 }

@@ -99,6 +99,19 @@ async fn ids_of_another_person_do_not_exist() {
     assert_eq!(sentence, format!("there is no account {account}"));
     let action = json!({ "action_id": "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77" });
     assert_eq!(assistant.refusal("get_action", action).await, "there is no such action");
+    let mine = assistant.call("propose_custom", json!({ "title": "Mine?" })).await;
+    let mine = json!({ "action_id": mine["action"]["action_id"] });
+    let found = assistant.call("search_transactions", json!({ "limit": 1 })).await;
+    let transaction = found["transactions"][0]["id"].as_str().unwrap().to_owned();
+    let mut theirs = Assistant { person: stranger, ..assistant };
+    theirs.caller = theirs.person.key(testkit::new_key()).await.caller;
+    assert_eq!(theirs.refusal("get_action", mine).await, "there is no such action");
+    let correction = json!({ "transaction_ids": [transaction], "name": "Mine" });
+    let sentence = theirs.refusal("propose_corrections", correction).await;
+    assert_eq!(sentence, format!("there is no transaction {transaction}"));
+    let uri = format!("evenkeel://transactions/{transaction}");
+    let error = theirs.error("resources/read", json!({ "uri": uri })).await;
+    assert_eq!(error, format!("-32602 Resource not found: {uri}"));
 }
 
 #[tokio::test]
