@@ -5,6 +5,7 @@ use service::access::oauth::grants;
 
 use super::{Settings, Tab, apps};
 use crate::McpMode;
+use crate::site::assets::Asset;
 use crate::site::errors::PageResult;
 use crate::site::person::Person;
 use crate::site::snippet;
@@ -40,7 +41,8 @@ pub(super) async fn get(person: Person) -> PageResult {
             p.soft { "Scripts with a key are listed under " a href="/settings/keys" { "API keys" } "." }
         }
     };
-    Ok(Settings::new(Tab::Assistants).page(&person, main))
+    let settings = Settings { scripts: &[Asset::Copying], ..Settings::new(Tab::Assistants) };
+    Ok(settings.page(&person, main))
 }
 
 fn about(mode: McpMode) -> &'static str {
@@ -67,7 +69,7 @@ fn steps(client: &Client) -> Markup {
     html! {
         details {
             summary { (client.name) }
-            ol { @for step in &client.steps { li { (snippet::prose(step)) } } }
+            ol.ordered { @for step in &client.steps { li { (snippet::prose(step)) } } }
             @if let Some((caption, code)) = &client.code { (snippet::text(caption, code)) }
         }
     }
