@@ -113,9 +113,12 @@ async fn get(call: &Call<'_>) -> Result<Object> {
     let id: Option<ActionId> = call.arguments.id("action_id")?;
     let id = call.arguments.required("action_id", id)?;
     let seconds = call.arguments.whole("wait")?.unwrap_or(0) as u64;
+    // Before the first read, so that many waiting calls of one person do not take turns.
+    if seconds > 0 {
+        (call.before_waiting)(seconds);
+    }
     let action = actions::get(call.app, call.caller, id).await?;
     let thread = action.thread;
-    (call.before_waiting)(seconds);
     let action = actions::wait_for_thread(call.app, call.caller, thread, seconds).await?;
     shown(call, &action)
 }
