@@ -1,5 +1,5 @@
-//! The laws of imports over real CSV files of others, where they are at hand (`../shared/realdata`): twice equals once,
-//! the order of overlapping files does not matter, undo restores. The files are not part of the project.
+//! The laws of imports over real files of others, where they are at hand (`../shared/realdata`): twice equals once, and
+//! undo restores. The files are not part of the project. Some contradict each other, so they tell nothing about the order.
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +10,10 @@ use service::ingest::imports::files::{
 };
 use testkit::{Person, World};
 
-fn real_files() -> Vec<PathBuf> {
+/// The files of one kind, by the name of its folder.
+fn real_files(kind: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/realdata");
-    let mut folders = vec![root.join("statements/csv")];
+    let mut folders = vec![root.join("statements").join(kind)];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -78,10 +79,9 @@ async fn rows(world: &World, robin: &Person) -> Vec<String> {
     rows
 }
 
-#[tokio::test]
-async fn real_tables_twice_equal_once_and_undo_restores() {
+async fn assert_twice_is_once_and_undo_restores(kind: &str) {
     let world = World::new().await;
-    for path in real_files() {
+    for path in real_files(kind) {
         let bytes = std::fs::read(&path).unwrap();
         let robin = world.someone().await;
         let Some(once) = commit(&world, &robin, &bytes, true).await else { continue };
@@ -93,5 +93,17 @@ async fn real_tables_twice_equal_once_and_undo_restores() {
             imports::undo(&world.app, &robin.caller, import).await.unwrap();
         }
         assert_eq!(rows(&world, &robin).await, Vec::<String>::new(), "{}", path.display());
+    }
+}
+
+#[tokio::test]
+async fn real_tables_twice_equal_once_and_undo_restores() {
+    assert_twice_is_once_and_undo_restores("csv").await;
+}
+
+#[tokio::test]
+async fn real_statements_twice_equal_once_and_undo_restores() {
+    for kind in ["ofx", "qfx", "qif", "mt940", "camt053"] {
+        assert_twice_is_once_and_undo_restores(kind).await;
     }
 }
