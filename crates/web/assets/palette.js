@@ -39,6 +39,8 @@
     if (event.key === 'ArrowDown') move(1);
     else if (event.key === 'ArrowUp') move(-1);
     else if (event.key === 'Enter' && document.activeElement === input) links()[0]?.click();
+    /* Escape would only empty a search field. */
+    else if (event.key === 'Escape') dialog.close();
     else return;
     event.preventDefault();
   });
