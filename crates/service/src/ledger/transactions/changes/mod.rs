@@ -2,9 +2,11 @@
 //! applies it to what it has (inserts or replaces added and updated rows, deletes removed ones) has what the list shows.
 //!
 //! A client that begins with nothing first gets the list in its own order, which is the quickest way to read it, and then
-//! the changes since it began; a row that changes meanwhile comes again with them. The statements of a page of changes read
-//! up to one stamp. What is stamped up to there is committed and does not change any more (a change takes a later stamp),
-//! so they need no common snapshot of the database.
+//! the changes since it began; a row that changes meanwhile comes again with them.
+//!
+//! A page tells of changes up to one stamp, the newest when the page begins. What is stamped up to there is committed, so
+//! the statements of a page need no common snapshot of the database. A row that changes while the page is read takes a
+//! later stamp, and the page may miss it; then the page says that there is more.
 
 mod position;
 
@@ -117,17 +119,18 @@ impl<V: FnMut(Change<'_>) + Send> FeedReader<'_, V> {
         limited_key: Option<KeyId>,
         position: FeedPosition,
     ) -> Result<(FeedPosition, bool)> {
-        let (base, after) = match position {
-            FeedPosition::List { until, after } => {
-                if let Some(after) = self.read_list(app, caller, after).await? {
+        let newest = self.ledger.newest;
+        let (base, after, may_miss_moved_rows) = match position {
+            FeedPosition::List { until, after: last } => {
+                if let Some(after) = self.read_list(app, caller, last).await? {
                     return Ok((FeedPosition::List { until, after }, true));
                 }
-                (0, (until, LAST_ID))
+                // Between two pages of the list a row can move to a day that was read before.
+                (0, (until, LAST_ID), position != FeedPosition::start(until))
             }
-            FeedPosition::Changes { base, after } => (base, after),
+            FeedPosition::Changes { base, after } => (base, after, false),
         };
-        let newest = self.ledger.newest;
-        if (newest, LAST_ID) <= after {
+        if (newest, LAST_ID) <= after && !may_miss_moved_rows {
             return Ok((FeedPosition::complete(after.0), false));
         }
         if self.count == self.limit {
@@ -166,21 +169,26 @@ impl<V: FnMut(Change<'_>) + Send> FeedReader<'_, V> {
     ) -> Result<Option<(i64, TransactionId)>> {
         // One more than asked for tells whether there is another page.
         let limit = (self.limit - self.count) as i64 + 1;
-        let mut values = vec![user.into(), after.0.into(), after.1.into()];
-        values.extend([Param::from(self.ledger.newest), limit.into()]);
+        let newest = self.ledger.newest;
+        let mut values = vec![user.into(), after.0.into(), after.1.into(), limit.into()];
         values.extend(limited_key.map(Param::from));
         let (changed, removed) = match limited_key {
             None => (CHANGED, REMOVED),
             Some(_) => (CHANGED_OF_KEY, REMOVED_OF_KEY),
         };
-        let removals: Vec<Removal> = match self.ledger.newest_removal >= Some(after.0) {
+        let mut removals: Vec<Removal> = match self.ledger.newest_removal >= Some(after.0) {
             true => app.db.all(removed, &values, |row| Ok((row.get(0)?, row.get(1)?))).await?,
             false => Vec::new(),
         };
+        removals.retain(|it| it.0 <= newest);
         let mut removals = removals.into_iter().peekable();
-        let (mut last, mut more) = (after, false);
+        let (mut last, mut more, mut changed_meanwhile) = (after, false, false);
         let each = |row: &db::Row<'_>| {
-            let place = (row.get(11)?, row.get(0)?);
+            let place: (i64, TransactionId) = (row.get(11)?, row.get(0)?);
+            if place.0 > newest {
+                changed_meanwhile = true;
+                return Ok(());
+            }
             while let Some(removal) = removals.next_if(|it| *it < place) {
                 more |= !self.remove(removal, &mut last);
             }
@@ -195,6 +203,9 @@ impl<V: FnMut(Change<'_>) + Send> FeedReader<'_, V> {
         app.db.each(changed, &values, each).await?;
         for removal in removals {
             more |= !self.remove(removal, &mut last);
+        }
+        if changed_meanwhile && !more {
+            return Ok(Some((newest, LAST_ID)));
         }
         Ok(more.then_some(last))
     }
@@ -241,15 +252,15 @@ macro_rules! changed {
     ($of_key:literal) => {
         concat!(
             list_columns!(", created_at"),
-            " and (updated_at, id) > ($2, $3) and updated_at <= $4",
+            " and (updated_at, id) > ($2, $3)",
             $of_key,
-            " order by updated_at, id limit $5"
+            " order by updated_at, id limit $4"
         )
     };
 }
 const CHANGED: &str = changed!("");
 const CHANGED_OF_KEY: &str = changed!(
-    " and exists (select 1 from api_key_accounts k where k.user_id = t.user_id and k.key_id = $6
+    " and exists (select 1 from api_key_accounts k where k.user_id = t.user_id and k.key_id = $5
     and k.account_id = t.account_id)"
 );
 
@@ -257,17 +268,17 @@ macro_rules! removed {
     ($of_key:literal) => {
         concat!(
             "select removed_at, id from transaction_removals r where user_id = $1
-    and (removed_at, id) > ($2, $3) and removed_at <= $4",
+    and (removed_at, id) > ($2, $3)",
             $of_key,
-            " order by removed_at, id limit $5"
+            " order by removed_at, id limit $4"
         )
     };
 }
 const REMOVED: &str = removed!("");
 const REMOVED_OF_KEY: &str = removed!(
-    " and (exists (select 1 from api_key_accounts k where k.user_id = r.user_id and k.key_id = $6
+    " and (exists (select 1 from api_key_accounts k where k.user_id = r.user_id and k.key_id = $5
     and k.account_id = r.account_id)
-    or exists (select 1 from deleted_account_keys d where d.user_id = r.user_id and d.key_id = $6
+    or exists (select 1 from deleted_account_keys d where d.user_id = r.user_id and d.key_id = $5
     and d.account_id = r.account_id))"
 );
 
