@@ -1,6 +1,6 @@
 //! String enumerations: enums with a stored and printed word for each variant.
 
-/// `words!(Color { Red => "red", Blue => "blue" })` defines the enum, `ALL`, `as_str` and `parse`.
+/// `words!(Color { Red => "red", Blue => "blue" })` defines the enum, `ALL`, `WORDS`, `as_str` and `parse`.
 #[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident => $word:literal),* $(,)? }) => {
@@ -10,6 +10,9 @@ macro_rules! words {
 
         impl $name {
             pub const ALL: &'static [$name] = &[$($name::$variant),*];
+
+            /// The word of each variant, in the order of `ALL`.
+            pub const WORDS: &'static [&'static str] = &[$($word),*];
 
             pub fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $word),* }

@@ -221,7 +221,7 @@ impl Context<'_> {
                 Outcome::MissingScopes(both)
             }
             error @ (Error::Internal(_) | Error::Unavailable(_)) => {
-                tracing::error!(tool, error = chain(&error), "MCP request failed");
+                tracing::error!(tool, error = error.with_causes(), "MCP request failed");
                 self.tool_error(match error {
                     Error::Unavailable(_) => {
                         "The service cannot reach its data right now; try again in a few seconds."
@@ -234,17 +234,6 @@ impl Context<'_> {
             other => self.tool_error(&other.to_string()),
         }
     }
-}
-
-/// The message of an error followed by the messages of its causes, for the log.
-fn chain(error: &Error) -> String {
-    let mut chain = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        chain = format!("{chain}: {cause}");
-        source = cause.source();
-    }
-    chain
 }
 
 #[derive(Deserialize)]
@@ -330,7 +319,7 @@ async fn read_resource(context: &Context<'_>) -> Outcome {
         Ok(None) | Err(Error::NotFound(_)) => Outcome::NoResource(uri.chars().take(128).collect()),
         Err(Error::Forbidden(missing)) => Outcome::MissingScopes(missing),
         Err(error) => {
-            tracing::error!(error = chain(&error), "MCP request failed");
+            tracing::error!(error = error.with_causes(), "MCP request failed");
             let message = "something went wrong on the server; it was logged".to_owned();
             Outcome::Failed { status: 200, code: Code::Internal, message }
         }

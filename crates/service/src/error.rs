@@ -59,6 +59,17 @@ impl Error {
     pub fn internal(message: impl Into<String>) -> Error {
         Error::Internal(Arc::from(Box::<dyn std::error::Error + Send + Sync>::from(message.into())))
     }
+
+    /// The message followed by the messages of its causes, for the log.
+    pub fn with_causes(&self) -> String {
+        let mut text = self.to_string();
+        let mut source = std::error::Error::source(self);
+        while let Some(cause) = source {
+            text = format!("{text}: {cause}");
+            source = cause.source();
+        }
+        text
+    }
 }
 
 /// `scope a`, or `scopes a, b and c`

@@ -21,7 +21,7 @@ use wire::v1::{API_VERSION, API_VERSIONS, Code};
 use crate::answer::Answer;
 use crate::api::{Call, Endpoint, Found, find};
 use crate::cors::put_cors;
-use crate::error::{Refusal, error_chain};
+use crate::error::Refusal;
 use crate::oauth::resource_metadata_url;
 use crate::query::Query;
 use crate::{WebState, body, deadlines};
@@ -127,7 +127,7 @@ impl Failure {
         else {
             return;
         };
-        let chain = error_chain(error);
+        let chain = error.with_causes();
         tracing::error!(request_id, route, error = chain, "request failed");
     }
 }

@@ -77,14 +77,3 @@ impl From<Error> for Refusal {
         }
     }
 }
-
-/// The message of an error followed by the messages of its causes, for the log.
-pub(crate) fn error_chain(error: &Error) -> String {
-    let mut chain = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        chain = format!("{chain}: {cause}");
-        source = cause.source();
-    }
-    chain
-}

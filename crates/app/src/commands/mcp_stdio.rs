@@ -43,7 +43,7 @@ pub(crate) async fn run(config: &Config, args: &cli::Mcp) -> Result<()> {
     serve(Arc::new(server), tokio::io::stdin(), tokio::io::stdout()).await
 }
 
-/// What answers the messages.
+/// The server that answers the client's messages.
 enum Server {
     /// This process, on the data directory.
     Own { app: App, key: String, settings: mcp::Settings },

@@ -5,6 +5,8 @@ mod counterparties;
 #[cfg(test)]
 mod counterparty_tests;
 mod flows;
+#[cfg(test)]
+mod label_tests;
 mod labels;
 #[cfg(test)]
 mod laws;

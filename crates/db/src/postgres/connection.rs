@@ -137,7 +137,7 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Whether the settings of the first message are in effect.
+    /// Whether PostgreSQL has the settings that the connection asked for. A pooler between them may ignore them.
     pub(super) async fn has_settings(&self) -> Result<bool> {
         let (name, value) = SETTINGS[0];
         let sql = format!("show {name}");

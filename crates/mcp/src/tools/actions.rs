@@ -12,16 +12,6 @@ use crate::object::{Object, project};
 use crate::tool::Type::{List, Object as Record, OptionalText, Text};
 use crate::tool::{CURSOR, Call, Kind, LIMIT, Needs, Tool, put_next};
 
-const STATUSES: &[&str] = &[
-    "pending_approval",
-    "approved",
-    "executing",
-    "executed",
-    "failed",
-    "rejected",
-    "expired",
-    "cancelled",
-];
 const LIST_FIELDS: &[&str] = &[
     "action_id",
     "action_type",
@@ -56,7 +46,7 @@ pub(super) static LIST_ACTIONS: Tool = Tool {
     description: "What was proposed to the person, newest first, with the state of each.",
     needs: Needs::All(&[Scope::ActionsRead]),
     kind: Kind::Reads,
-    arguments: &[Argument::optional("status", Takes::OneOf(STATUSES), ""), LIMIT, CURSOR],
+    arguments: &[Argument::optional("status", Takes::OneOf(Status::WORDS), ""), LIMIT, CURSOR],
     output: &[("actions", List), ("next_cursor", OptionalText), ("note", Text)],
     call: |call| Box::pin(list(call)),
 };

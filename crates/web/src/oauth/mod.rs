@@ -19,7 +19,6 @@ use service::access::oauth::{OAuthError, OAuthErrorCode, OAuthFailure, OAuthResu
 
 use crate::WebState;
 use crate::cors::put_cors;
-use crate::error::error_chain;
 use crate::site;
 
 pub(crate) use metadata::resource_metadata_url;
@@ -119,12 +118,12 @@ fn refusal(failure: OAuthFailure) -> Response {
             Some((*retry_after_seconds).max(1)),
         ),
         Error::Unavailable(_) | Error::TooSlow => {
-            tracing::error!(error = %error_chain(&error), "OAuth request failed");
+            tracing::error!(error = %error.with_causes(), "OAuth request failed");
             let message = "the service cannot reach its data right now".to_owned();
             (StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable", message, Some(5))
         }
         _ => {
-            tracing::error!(error = %error_chain(&error), "OAuth request failed");
+            tracing::error!(error = %error.with_causes(), "OAuth request failed");
             let message = "something went wrong on our side; it was logged".to_owned();
             (StatusCode::INTERNAL_SERVER_ERROR, "server_error", message, None)
         }

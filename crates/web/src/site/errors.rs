@@ -6,7 +6,6 @@ use maud::{Markup, html};
 use service::Error;
 
 use super::error_pages::ErrorContent;
-use crate::error::error_chain;
 
 /// When to try again after a failure of the database, as in the API.
 const RETRY_AFTER_SECONDS: i64 = 5;
@@ -81,14 +80,14 @@ impl From<Error> for PageError {
                 "Try a shorter time period or a single account, or try again later.",
             ),
             Error::Unavailable(_) => {
-                tracing::error!(error = %error_chain(&error), "page failed");
+                tracing::error!(error = %error.with_causes(), "page failed");
                 PageError::unavailable(
                     "Your data is temporarily unavailable",
                     "The database isn't responding. Nothing was lost. Try again in a moment.",
                 )
             }
             Error::Internal(_) => {
-                tracing::error!(error = %error_chain(&error), "page failed");
+                tracing::error!(error = %error.with_causes(), "page failed");
                 PageError::new(
                     StatusCode::INTERNAL_SERVER_ERROR,
                     "Something went wrong on our side",
