@@ -22,8 +22,9 @@ const OUTPUT: &[(&str, Type)] = &[("action", Record), ("approval_url", Text), ("
 pub(super) static PROPOSE_CORRECTIONS: Tool = Tool {
     name: "propose_corrections",
     title: "Propose corrections",
-    description: "Proposes another category or name for up to 100 transactions (transaction_ids), or a rule for all \
-        transactions with some words (rule_words). Nothing changes until the person approves.",
+    description: "Proposes another category or name for up to 100 transactions (transaction_ids), a rule for all \
+        transactions with some words (rule_words), or that two transactions are one transfer (transfer). Nothing changes \
+        until the person approves.",
     needs: Needs::All(&[Scope::ActionsWrite, Scope::TransactionsRead]),
     kind: Kind::Proposes,
     arguments: &[
@@ -40,6 +41,11 @@ pub(super) static PROPOSE_CORRECTIONS: Tool = Tool {
             Takes::Bool,
             "Also for future transactions of these merchants.",
         ),
+        Argument::optional(
+            "transfer",
+            Takes::Bool,
+            "The two transaction_ids are one transfer between own accounts.",
+        ),
         ACCOUNT_ID,
         Argument::optional("direction", Takes::OneOf(&["inflow", "outflow"]), ""),
         REASON,
@@ -51,6 +57,9 @@ pub(super) static PROPOSE_CORRECTIONS: Tool = Tool {
 
 async fn corrections(call: &Call<'_>) -> Result<Object> {
     let arguments = &call.arguments;
+    if arguments.bool("transfer")?.unwrap_or(false) {
+        return transfer_link(call).await;
+    }
     let category = match arguments.category("category")? {
         Some(choice) => {
             Some(choice.to_set().ok_or_else(|| wrong("category", "must be a category"))?)
@@ -86,6 +95,19 @@ async fn corrections(call: &Call<'_>) -> Result<Object> {
         _ => return Err(wrong("transaction_ids", "or rule_words must be given, and not both")),
     };
     propose(call, payload).await
+}
+
+async fn transfer_link(call: &Call<'_>) -> Result<Object> {
+    let arguments = &call.arguments;
+    for name in ["rule_words", "category", "name", "always", "account_id", "direction"] {
+        if arguments.has(name) {
+            return Err(wrong(name, "cannot be given together with transfer; leave it out"));
+        }
+    }
+    let ids = arguments.ids("transaction_ids")?.unwrap_or_default();
+    let transactions =
+        ids.try_into().map_err(|_| wrong("transaction_ids", "must name two transactions"))?;
+    propose(call, ActionPayload::TransferLink { transactions }).await
 }
 
 pub(super) static PROPOSE_PAPER_TRADE: Tool = Tool {

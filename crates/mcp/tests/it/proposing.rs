@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use service::actions::{self, ActionPayload, SeenProposal};
 use service::ledger::quotes;
+use testkit::draft::{checking, statement, txn};
 
 use crate::assistant::{Assistant, PUBLIC_URL};
 
@@ -74,6 +75,14 @@ async fn a_rule_is_proposed_by_its_words() {
         ),
         (json!({ "rule_words": "X" }), "category or name must be given"),
         (
+            json!({ "transaction_ids": [], "transfer": true }),
+            "transaction_ids must name two transactions",
+        ),
+        (
+            json!({ "transaction_ids": [], "transfer": true, "name": "Y" }),
+            "name cannot be given together with transfer; leave it out",
+        ),
+        (
             json!({ "rule_words": "X", "name": "Y", "always": true }),
             "always is for transaction_ids only; a rule always applies",
         ),
@@ -88,6 +97,29 @@ async fn a_rule_is_proposed_by_its_words() {
     ] {
         assert_eq!(assistant.refusal("propose_corrections", arguments).await, expected);
     }
+}
+
+#[tokio::test]
+async fn two_transactions_are_proposed_as_one_transfer() {
+    let assistant = Assistant::new().await;
+    let out = checking("Everyday").with(txn("2026-02-03", -50_000, "WIRE").id("w"));
+    let into = checking("Rainy day").with(txn("2026-02-20", 49_500, "ARRIVED").id("i"));
+    assistant.person.import(statement([out, into])).await;
+    let found = async |text: &str| {
+        let rows = assistant.call("search_transactions", json!({ "q": text })).await;
+        rows["transactions"][0]["id"].clone()
+    };
+    let ids = [found("WIRE").await, found("ARRIVED").await];
+    let arguments = json!({ "transaction_ids": ids, "transfer": true });
+    let proposed = assistant.call("propose_corrections", arguments).await;
+    assert_eq!(proposed["action"]["action_type"], "transaction.link_transfer");
+    let transfers = async || {
+        let app = &assistant.world.app;
+        service::classify::transfers::list(app, &assistant.person.caller).await.unwrap().len()
+    };
+    assert_eq!(transfers().await, 0, "nothing changes before the person decides");
+    approve(&assistant, id_of(&proposed), None).await;
+    assert_eq!(transfers().await, 1);
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::classify::overrides::{self, Override, OverrideSnapshot};
 use crate::classify::reclassify::reclassify_transactions;
 use crate::classify::rules::{self, NewRule, RuleSnapshot};
+use crate::classify::transfers::{self, DecisionSnapshot};
 use crate::platform::audit::Actor;
 use crate::platform::dirty_queue;
 use crate::{App, Error, Result, Tx};
@@ -24,6 +25,9 @@ pub(super) struct Applied {
 struct Inverse {
     fixes: Vec<PreviousOverride>,
     rules: Vec<CreatedRule>,
+    /// Missing in what was stored before transfers could be linked.
+    #[serde(default)]
+    transfers: Vec<DecisionSnapshot>,
 }
 
 /// A rule that was created, and the rules that it replaced.
@@ -100,6 +104,22 @@ pub(super) fn create_rule(
     })
 }
 
+/// Marks two transactions as one transfer.
+pub(super) fn link_transfer(
+    app: &App,
+    tx: &mut Tx<'_>,
+    user: UserId,
+    transactions: [TransactionId; 2],
+) -> Result<Applied> {
+    let before = transfers::link(app, tx, user, transactions)?;
+    let inverse = Inverse { transfers: vec![before], ..Inverse::default() };
+    Ok(Applied {
+        result: json!({ "transaction_count": 2 }),
+        details: "Marked two transactions as a transfer".to_owned(),
+        inverse: to_json(&inverse)?,
+    })
+}
+
 /// Creates a rule, and keeps the rules that it replaces.
 fn save_rule(
     app: &App,
@@ -129,6 +149,9 @@ pub(super) fn undo(app: &App, tx: &mut Tx<'_>, user: UserId, inverse: &str) -> R
     for rule in &inverse.rules {
         let id = RuleId::parse(&rule.id).map_err(|_| broken())?;
         rules::restore_replaced(tx, user, id, &rule.replaced)?;
+    }
+    for decision in &inverse.transfers {
+        changed.extend(transfers::restore(tx, user, decision)?);
     }
     reclassify_transactions(tx, app, user, &changed)?;
     dirty_queue::mark_all_dirty(tx, user)

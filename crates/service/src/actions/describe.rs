@@ -1,6 +1,7 @@
 //! Describes a proposal for the person. The description is built from the payload; the proposer cannot write it.
 
-use base::{AccountId, Money, Timestamp, TransactionId};
+use base::category::Category;
+use base::{AccountId, Date, Money, Timestamp, TransactionId};
 use calc::enrich::{UNKNOWN, clean};
 use calc::paper::{Side, Size};
 use db::params;
@@ -68,6 +69,12 @@ pub(super) fn describe(
                 format!("Also creates a rule for future transactions of {}.", merchants.join(", "))
             });
             Ok((plain(title, summary, changes), None))
+        }
+        ActionPayload::TransferLink { transactions } => {
+            let changes = describe_link(tx, caller, *transactions)?;
+            let title = "Mark two transactions as one transfer between your accounts".to_owned();
+            let summary = "Transfers are neither income nor spending.".to_owned();
+            Ok((plain(title, Some(summary), changes), None))
         }
         ActionPayload::Rule(rule) => {
             let (matched, changes) = describe_rule(tx, caller, rule)?;
@@ -267,32 +274,83 @@ fn describe_correction(
     let mut changes = Vec::with_capacity(transactions.len());
     let mut merchants: Vec<String> = Vec::new();
     for id in transactions {
-        let read = |row: &db::Row<'_>| {
-            let row = StoredTransaction(row);
-            let amount = Money::new(row.amount_minor()?, row.currency()?);
-            let text = row.description()?.to_owned();
-            let name = row.counterparty()?.map(str::to_owned);
-            Ok((row.account_id()?, row.posted_on()?, amount, text, name, row.category()?))
-        };
-        let found = tx.first(TRANSACTION, params![caller.user, *id], read)?;
-        let found = found.filter(|it| caller.may_see(it.0));
-        let Some((_, posted_on, amount, text, name, category)) = found else {
-            let message = format!("there is no transaction {id}");
-            return Err(Error::invalid("payload.transaction_ids", message));
-        };
-        let merchant = merchant_name(&clean(&text).key);
-        let shown = name.clone().unwrap_or_else(|| text.clone());
+        let found = find_transaction(tx, caller, *id)?;
+        let merchant = merchant_name(&clean(&found.description).key);
         let before = match sets.counterparty {
-            Some(_) => Some(shown.clone()),
-            None => category.map(|it| it.label().to_owned()),
+            Some(_) => Some(found.name().to_owned()),
+            None => found.category.map(|it| it.label().to_owned()),
         };
-        let label = format!("{}, {shown}, {}", posted_on.strftime("%-d %b %Y"), amount.pretty());
-        changes.push(change(&label, before, &sets.text()));
+        changes.push(change(&found.label(), before, &sets.text()));
         if !merchants.contains(&merchant) {
             merchants.push(merchant);
         }
     }
     Ok((changes, merchants))
+}
+
+/// Shows both legs of a transfer: where the money left and where it arrived.
+fn describe_link(
+    tx: &mut Tx<'_>,
+    caller: &Caller,
+    [one, other]: [TransactionId; 2],
+) -> Result<Vec<Change>> {
+    let mut legs = [find_transaction(tx, caller, one)?, find_transaction(tx, caller, other)?];
+    legs.sort_by_key(|it| it.amount.minor());
+    let [from, to] = &legs;
+    if from.amount.minor() >= 0 || to.amount.minor() <= 0 || from.account == to.account {
+        let message = "payload.transaction_ids must name money that leaves one account and money \
+                       that arrives in another";
+        return Err(Error::invalid("payload.transaction_ids", message));
+    }
+    let from_account = account(tx, caller, "transaction_ids", from.account)?;
+    let to_account = account(tx, caller, "transaction_ids", to.account)?;
+    Ok(vec![
+        change(&format!("Out of {from_account}"), None, &from.label()),
+        change(&format!("Into {to_account}"), None, &to.label()),
+    ])
+}
+
+/// A transaction as a proposal names it.
+struct NamedTransaction {
+    account: AccountId,
+    posted_on: Date,
+    amount: Money,
+    description: String,
+    counterparty: Option<String>,
+    category: Option<Category>,
+}
+
+impl NamedTransaction {
+    fn name(&self) -> &str {
+        self.counterparty.as_deref().unwrap_or(&self.description)
+    }
+
+    fn label(&self) -> String {
+        let (day, amount) = (self.posted_on.strftime("%-d %b %Y"), self.amount.pretty());
+        format!("{day}, {}, {amount}", self.name())
+    }
+}
+
+fn find_transaction(
+    tx: &mut Tx<'_>,
+    caller: &Caller,
+    id: TransactionId,
+) -> Result<NamedTransaction> {
+    let read = |row: &db::Row<'_>| {
+        let row = StoredTransaction(row);
+        Ok(NamedTransaction {
+            account: row.account_id()?,
+            posted_on: row.posted_on()?,
+            amount: Money::new(row.amount_minor()?, row.currency()?),
+            description: row.description()?.to_owned(),
+            counterparty: row.counterparty()?.map(str::to_owned),
+            category: row.category()?,
+        })
+    };
+    let found = tx.first(TRANSACTION, params![caller.user, id], read)?;
+    found.filter(|it| caller.may_see(it.account)).ok_or_else(|| {
+        Error::invalid("payload.transaction_ids", format!("there is no transaction {id}"))
+    })
 }
 
 fn describe_rule(

@@ -10,6 +10,7 @@ use webhooks::outbox;
 use wire::v1::{Code, Event};
 
 use super::action::{Action, Status};
+use super::corrections::Applied;
 use super::payload::{ActionPayload, Kind};
 use super::{corrections, read};
 use crate::access::users;
@@ -45,6 +46,13 @@ struct Effect {
     result: Value,
     details: String,
     inverse: Option<String>,
+}
+
+impl From<Applied> for Effect {
+    fn from(applied: Applied) -> Effect {
+        let Applied { result, details, inverse } = applied;
+        Effect { result, details, inverse: Some(inverse) }
+    }
 }
 
 /// Background step: executes actions that are approved and due.
@@ -288,21 +296,12 @@ fn effect(
         }
         ActionPayload::Correction { transactions, sets, always } => {
             let values = (transactions.as_slice(), sets, *always);
-            let applied = corrections::apply(app, tx, action.user, values)?;
-            Effect {
-                result: applied.result,
-                details: applied.details,
-                inverse: Some(applied.inverse),
-            }
+            corrections::apply(app, tx, action.user, values)?.into()
         }
-        ActionPayload::Rule(rule) => {
-            let applied = corrections::create_rule(app, tx, action.user, rule)?;
-            Effect {
-                result: applied.result,
-                details: applied.details,
-                inverse: Some(applied.inverse),
-            }
+        ActionPayload::TransferLink { transactions } => {
+            corrections::link_transfer(app, tx, action.user, *transactions)?.into()
         }
+        ActionPayload::Rule(rule) => corrections::create_rule(app, tx, action.user, rule)?.into(),
         ActionPayload::Transfer { .. } | ActionPayload::Custom { .. } => {
             return Err(Error::internal("only the person can execute this"));
         }

@@ -17,6 +17,7 @@ base::words!(
         PaperAccount => "paper_account.create",
         Recategorize => "transaction.recategorize",
         Rename => "transaction.rename",
+        LinkTransfer => "transaction.link_transfer",
         Rule => "rule.create",
         Transfer => "transfer.propose",
         Custom => "custom",
@@ -41,7 +42,9 @@ impl ActionType {
         match self {
             ActionType::PaperTrade => Kind::Trade,
             ActionType::PaperAccount => Kind::AccountCreate,
-            ActionType::Recategorize | ActionType::Rename => Kind::DataFix,
+            ActionType::Recategorize | ActionType::Rename | ActionType::LinkTransfer => {
+                Kind::DataFix
+            }
             ActionType::Rule => Kind::Automation,
             ActionType::Transfer => Kind::Transfer,
             ActionType::Custom => Kind::Unknown,
@@ -74,6 +77,10 @@ pub enum ActionPayload {
         sets: Override,
         always: bool,
     },
+    /// Two transactions that are one transfer between own accounts.
+    TransferLink {
+        transactions: [TransactionId; 2],
+    },
     Rule(NewRule),
     Transfer {
         from: AccountId,
@@ -99,6 +106,7 @@ impl ActionPayload {
                 ActionType::Rename
             }
             ActionPayload::Correction { .. } => ActionType::Recategorize,
+            ActionPayload::TransferLink { .. } => ActionType::LinkTransfer,
             ActionPayload::Rule(_) => ActionType::Rule,
             ActionPayload::Transfer { .. } => ActionType::Transfer,
             ActionPayload::Custom { .. } => ActionType::Custom,
@@ -135,6 +143,9 @@ impl ActionPayload {
             ActionPayload::Correction { transactions, sets, always } => {
                 let ids: Vec<String> = transactions.iter().map(ToString::to_string).collect();
                 json!({ "transaction_ids": ids, "word": override_json(sets), "always": always })
+            }
+            ActionPayload::TransferLink { transactions } => {
+                json!({ "transaction_ids": transactions.map(|it| it.to_string()) })
             }
             ActionPayload::Rule(rule) => json!({
                 "like": rule.like,
@@ -174,15 +185,14 @@ impl ActionPayload {
                 name: text("name")?.to_owned(),
                 cash_minor: it["starting_cash_minor"].as_i64()?,
             }),
-            ActionType::Recategorize | ActionType::Rename => {
-                let ids = it["transaction_ids"].as_array()?.iter();
-                let ids = ids.map(|it| TransactionId::parse(it.as_str()?).ok());
-                Some(ActionPayload::Correction {
-                    transactions: ids.collect::<Option<_>>()?,
-                    sets: read_override(&it["word"])?,
-                    always: it["always"].as_bool()?,
-                })
-            }
+            ActionType::Recategorize | ActionType::Rename => Some(ActionPayload::Correction {
+                transactions: read_transactions(&it)?,
+                sets: read_override(&it["word"])?,
+                always: it["always"].as_bool()?,
+            }),
+            ActionType::LinkTransfer => Some(ActionPayload::TransferLink {
+                transactions: read_transactions(&it)?.try_into().ok()?,
+            }),
             ActionType::Rule => Some(ActionPayload::Rule(NewRule {
                 like: text("like").map(str::to_owned),
                 words: text("words").map(str::to_owned),
@@ -217,6 +227,11 @@ fn override_json(sets: &Override) -> Value {
         "counterparty_name": sets.counterparty,
         "category": sets.category.map(Category::detailed),
     })
+}
+
+fn read_transactions(payload: &Value) -> Option<Vec<TransactionId>> {
+    let ids = payload["transaction_ids"].as_array()?.iter();
+    ids.map(|it| TransactionId::parse(it.as_str()?).ok()).collect()
 }
 
 fn read_override(it: &Value) -> Option<Override> {

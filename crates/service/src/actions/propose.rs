@@ -74,7 +74,9 @@ pub async fn prepare(app: &App, caller: &Caller, mut new: NewAction) -> Result<P
 fn required_scopes(payload: &ActionPayload) -> &'static [Scope] {
     match payload {
         ActionPayload::Trade { .. } | ActionPayload::PaperAccount { .. } => &[Scope::PaperTrade],
-        ActionPayload::Correction { .. } => &[Scope::ActionsWrite, Scope::TransactionsRead],
+        ActionPayload::Correction { .. } | ActionPayload::TransferLink { .. } => {
+            &[Scope::ActionsWrite, Scope::TransactionsRead]
+        }
         ActionPayload::Transfer { .. } => &[Scope::ActionsWrite, Scope::AccountsRead],
         ActionPayload::Rule(_) | ActionPayload::Custom { .. } => &[Scope::ActionsWrite],
     }
@@ -231,6 +233,18 @@ fn check_daily_limit(
     }
 }
 
+fn validate_paper_account(name: &str, cash_minor: i64) -> Result<()> {
+    if name.is_empty() {
+        return Err(Error::invalid("name", "name must have 1 to 80 characters on one line"));
+    }
+    validate_text("name", Some(name), NAME_LENGTH_MAX, false)?;
+    if !(1..=CASH_MINOR_MAX).contains(&cash_minor) {
+        let message = "starting_cash_balance must be from 0.01 to 1000000000";
+        return Err(Error::invalid("starting_cash_balance", message));
+    }
+    Ok(())
+}
+
 fn validate(new: &mut NewAction) -> Result<()> {
     validate_text("description", new.description.as_deref(), DESCRIPTION_LENGTH_MAX, false)?;
     validate_text("reason_markdown", new.reason.as_deref(), MARKDOWN_LENGTH_MAX, true)?;
@@ -241,18 +255,7 @@ fn validate(new: &mut NewAction) -> Result<()> {
         }
         ActionPayload::PaperAccount { name, cash_minor } => {
             *name = name.trim().to_owned();
-            if name.is_empty() {
-                return Err(Error::invalid(
-                    "name",
-                    "name must have 1 to 80 characters on one line",
-                ));
-            }
-            validate_text("name", Some(name), NAME_LENGTH_MAX, false)?;
-            if !(1..=CASH_MINOR_MAX).contains(cash_minor) {
-                let message = "starting_cash_balance must be from 0.01 to 1000000000";
-                return Err(Error::invalid("starting_cash_balance", message));
-            }
-            Ok(())
+            validate_paper_account(name, *cash_minor)
         }
         ActionPayload::Correction { transactions, sets, .. } => {
             transactions.sort_unstable();
@@ -266,6 +269,8 @@ fn validate(new: &mut NewAction) -> Result<()> {
             }
             validate_override(sets)
         }
+        // `describe` reads the two and refuses those that cannot be a transfer.
+        ActionPayload::TransferLink { .. } => Ok(()),
         ActionPayload::Rule(rule) => {
             validate_text("like", rule.like.as_deref(), LIKE_LENGTH_MAX, false)?;
             validate_text("words", rule.words.as_deref(), WORDS_LENGTH_MAX, false)?;

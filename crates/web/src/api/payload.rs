@@ -44,6 +44,11 @@ const TRANSACTIONS: Member = Member::required(
     Holds::Ids("txn_"),
     "The transactions to change. If one is unknown, none is changed.",
 );
+const BOTH_LEGS: Member = Member::required(
+    "transaction_ids",
+    Holds::Ids("txn_"),
+    "Two transactions: money that leaves one account and money that arrives in another.",
+);
 const ALWAYS: Member = Member::optional(
     "always",
     Holds::Bool,
@@ -91,6 +96,13 @@ pub(super) const PAYLOADS: &[Variant] = &[
         about: "Changes the counterparty of transactions. Needs `actions:write` and `transactions:read`.",
         rules: &[],
         members: &[TRANSACTIONS, COUNTERPARTY, ALWAYS],
+    },
+    Variant {
+        word: "transaction.link_transfer",
+        about: "Marks two transactions as one transfer between the person's own accounts, so that they count neither as \
+                income nor as spending. Needs `actions:write` and `transactions:read`.",
+        rules: &[],
+        members: &[BOTH_LEGS],
     },
     Variant {
         word: "rule.create",
@@ -186,6 +198,13 @@ pub(super) async fn read(call: &Call, body: &Members, kind: ActionType) -> Resul
             let name = payload.text("counterparty_name")?;
             let name = payload.required("counterparty_name", name)?;
             fix(&payload, Override { counterparty: Some(name), category: None })
+        }
+        ActionType::LinkTransfer => {
+            let ids = payload.required("transaction_ids", payload.ids("transaction_ids")?)?;
+            let transactions = ids
+                .try_into()
+                .map_err(|_| payload.refuse("transaction_ids", "must name two transactions"))?;
+            Ok(ActionPayload::TransferLink { transactions })
         }
         ActionType::Rule => rule(&payload),
         ActionType::Transfer => {

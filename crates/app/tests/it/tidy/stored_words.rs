@@ -10,6 +10,10 @@ const FROM_OUTSIDE: &[(&str, &str)] = &[
     ("service/src/actions/payload.rs::Side", "a member of a proposal's JSON"),
     ("service/src/actions/payload.rs::Direction", "a member of a proposal's JSON"),
     (
+        "service/src/classify/transfers.rs::PairDecision",
+        "the data to undo a proposal, which is JSON; an unknown word is an error",
+    ),
+    (
         "service/src/insights/household_ledger/months/packing.rs::TransferKind",
         "a packed month; an unknown word is an error there too",
     ),

@@ -18,7 +18,7 @@ base::words!(
     PairState { Paired => "paired", Suggested => "suggested" }
 );
 base::words!(PairDecision { Confirmed => "confirmed", Refused => "refused" });
-db::word_columns!(PairState);
+db::word_columns!(PairState, PairDecision);
 
 /// The ids of the outflow and the inflow.
 type PairKey = (TransactionId, TransactionId);

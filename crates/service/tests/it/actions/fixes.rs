@@ -8,6 +8,7 @@ use service::actions::{self, Action, ActionPayload, Status};
 use service::classify::corrections;
 use service::classify::overrides::Override;
 use service::classify::rules::{self, NewRule};
+use service::classify::transfers;
 use service::insights;
 use testkit::draft::{checking, statement, txn};
 
@@ -122,6 +123,54 @@ async fn undoing_a_correction_or_rule_restores_every_row_exactly() {
         let again = actions::undo(fixture.app(), &fixture.session, action.id).await;
         assert_eq!(is_conflict(again), "this can no longer be undone");
         fixture.world.advance_seconds(60);
+    }
+    fixture.verify_integrity().await;
+}
+
+/// Two amounts that differ by a fee, weeks apart: nothing but the person's word pairs them.
+#[tokio::test]
+async fn linking_two_transactions_as_a_transfer_holds_and_is_undone_completely() {
+    let (fixture, _) = household().await;
+    let (app, owner) = (fixture.app(), &fixture.person.caller);
+    let savings = checking("Nest egg");
+    let savings = savings.with(txn("2025-07-01", 49_500, "DEPOSIT").id("in"));
+    let everyday = checking("Everyday").with(txn("2025-06-10", -50_000, "WIRE 11").id("out"));
+    fixture.person.import(statement([savings, everyday])).await;
+    let rows = listed::all(app, owner, &Default::default()).await;
+    let (out, into) = (with_text(&rows, "WIRE")[0], with_text(&rows, "DEPOSIT")[0]);
+    let is_paired = async || {
+        insights::pipeline::run_all(app).await.unwrap();
+        let found = transfers::list(app, owner).await.unwrap();
+        found.iter().any(|it| it.paired && (it.outflow, it.inflow) == (out, into))
+    };
+    for refused_before in [false, true] {
+        if refused_before {
+            transfers::refuse(app, owner, out, into).await.unwrap();
+        }
+        let before = derived(&fixture).await;
+        assert!(!is_paired().await);
+        // The order of the two does not matter.
+        let transactions = if refused_before { [out, into] } else { [into, out] };
+        fixture.world.advance_seconds(60);
+        let action = execute(&fixture, ActionPayload::TransferLink { transactions }).await;
+        assert!(is_paired().await);
+        fixture.world.advance_seconds(60);
+        actions::undo(app, &fixture.session, action.id).await.unwrap();
+        assert!(!is_paired().await);
+        assert_same_rows(&before, &derived(&fixture).await);
+    }
+    // A decision that the person makes after the proposal stays when the proposal is undone.
+    let payload = ActionPayload::TransferLink { transactions: [out, into] };
+    let action = execute(&fixture, payload).await;
+    fixture.world.advance_seconds(60);
+    transfers::confirm(app, owner, out, into).await.unwrap();
+    actions::undo(app, &fixture.session, action.id).await.unwrap();
+    assert!(is_paired().await);
+    let shop = with_text(&rows, "KROGER")[0];
+    for transactions in [[out, shop], [into, into], [shop, with_text(&rows, "ACME")[0]]] {
+        let payload = ActionPayload::TransferLink { transactions };
+        let refused = fixture.propose(payload.into()).await;
+        assert_eq!(param(refused), "payload.transaction_ids");
     }
     fixture.verify_integrity().await;
 }

@@ -209,7 +209,7 @@ async fn a_proposal_may_expire_before_the_default_but_not_after_it() {
 async fn an_invalid_body_is_refused_with_the_member_at_fault() {
     let fixture = TradingFixture::new().await;
     let types = "must be one of paper_trade.create, paper_account.create, transaction.recategorize, \
-                 transaction.rename, rule.create, transfer.propose, custom";
+                 transaction.rename, transaction.link_transfer, rule.create, transfer.propose, custom";
     let known = "is not known here; known are action_type, payload, description, reason_markdown, \
                  expires_in_seconds";
     for (body, member, message) in [
@@ -337,7 +337,18 @@ async fn unknown_transactions_and_incomplete_rules_are_refused() {
     let unknown = json!({ "transaction_ids": [txn], "counterparty_name": "A" });
     let either = "words: payload must have words, or like (a description of such a transaction), and \
                   not both";
+    let legs = |ids: &[&str]| json!({ "transaction_ids": ids });
     for (kind, payload, message) in [
+        (
+            "transaction.link_transfer",
+            legs(&[txn]),
+            "transaction_ids: payload.transaction_ids must name two transactions".to_owned(),
+        ),
+        (
+            "transaction.link_transfer",
+            legs(&[txn, txn]),
+            format!("transaction_ids: there is no transaction {txn}"),
+        ),
         ("transaction.rename", unknown, format!("transaction_ids: there is no transaction {txn}")),
         ("rule.create", json!({ "category": "Groceries" }), either.to_owned()),
         ("rule.create", json!({ "words": " ", "category": "Groceries" }), either.to_owned()),
