@@ -1,6 +1,7 @@
 //! Tests of the built binary, and the repository's own rules (`tidy`).
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue fails at once")]
 
+mod assistants;
 mod backups;
 mod configuration;
 mod connecting;

@@ -41,6 +41,11 @@ pub fn end_waits(app: &App) {
     app.changes.0.send_modify(|it| it.is_stopping = true);
 }
 
+/// The number of requests that wait for a change in this process.
+pub fn waiting_count(app: &App) -> usize {
+    app.changes.0.receiver_count()
+}
+
 /// Notifies waiting requests, for a caller that saved a change in its own transaction.
 pub fn notify_changed(app: &App) {
     app.changes.notify();

@@ -19,7 +19,7 @@ pub use calc::paper::{Side, Size};
 pub(crate) use changes::ChangeNotifier;
 pub use changes::{
     ActionsState, WAIT_SECONDS_MAX, actions_state, end_waits, notify_changed, wait_for_change,
-    wait_for_thread,
+    wait_for_thread, waiting_count,
 };
 pub use decide::{SeenProposal, approve, ask_passkey, cancel, confirm, reject, undo};
 pub use describe::{as_of_label, change_direction, change_display, timing_now};

@@ -83,6 +83,11 @@ impl Client {
         Client { router, token, headers: self.headers.clone(), address }
     }
 
+    /// The server of this client, to be served on a real socket.
+    pub(crate) fn router(&self) -> Router {
+        self.router.clone()
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send(Method::GET, path, Body::empty()).await
     }

@@ -109,6 +109,7 @@ const WITHOUT_CALLER: &[(&str, &[&str])] = &[
         "reads no person's data",
         &[
             "actions/changes.rs::end_waits",
+            "actions/changes.rs::waiting_count",
             "actions/changes.rs::notify_changed",
             "ledger/quotes.rs::find",
             "ledger/quotes.rs::find_many",

@@ -1,11 +1,16 @@
+use std::time::Duration;
+
 use axum::body::Body;
 use http::{Method, StatusCode};
 use serde_json::json;
+use service::actions;
 use service::platform::limits::Policy;
 use testkit::{World, new_key};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::{TcpListener, TcpStream};
 use web::McpMode;
 
-use super::{assistant, call_tool, list_tools, message, modern, refused, tool_names};
+use super::{VERSION, assistant, call_tool, list_tools, message, modern, refused, tool_names};
 use crate::client::Client;
 
 #[tokio::test]
@@ -154,4 +159,40 @@ async fn a_tool_answers_over_http() {
     let body = answer.json();
     assert_eq!(body["result"]["structuredContent"], json!({ "accounts": [], "next_cursor": null }));
     assert_eq!(body["result"]["resultType"], "complete");
+}
+
+/// The client closes its connection while a call waits for a decision, over a real socket.
+#[tokio::test]
+async fn a_call_ends_when_the_client_closes_its_connection() {
+    let world = World::new().await;
+    let person = world.someone().await;
+    let key = person.key(new_key()).await.secret;
+    let client = assistant(&world, &key);
+    let proposed = call_tool(&client, "propose_custom", json!({ "title": "Really?" })).await.json();
+    let id = &proposed["result"]["structuredContent"]["action"]["action_id"];
+    let params = json!({ "name": "get_action", "arguments": { "action_id": id, "wait": 30 } });
+    let body = message("tools/call", params);
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n\
+         Content-Type: application/json\r\nMcp-Protocol-Version: {VERSION}\r\nMcp-Method: tools/call\r\n\
+         Mcp-Name: get_action\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let stopped = std::future::pending::<()>();
+    tokio::spawn(web::serve(listener, client.router(), web::ServerLimits::default(), stopped));
+    let waits = async |count: usize| {
+        let waiting = async {
+            while actions::waiting_count(&world.app) != count {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), waiting).await.is_ok()
+    };
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    assert!(waits(1).await, "the call must wait");
+    drop(stream);
+    assert!(waits(0).await, "the call must end before its 30 seconds");
 }
