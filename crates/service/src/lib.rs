@@ -10,6 +10,7 @@ pub mod exports;
 pub mod ingest;
 pub mod insights;
 pub mod ledger;
+pub mod onboarding;
 pub mod platform;
 pub mod retention;
 pub mod schema;

@@ -153,6 +153,7 @@ pub fn statements() -> Vec<String> {
         crate::ledger::quotes::STATEMENTS,
         crate::access::recovery::STATEMENTS,
         crate::ledger::rates::STATEMENTS,
+        crate::onboarding::STATEMENTS,
         crate::retention::STATEMENTS,
         crate::ledger::stamps::STATEMENTS,
         crate::platform::person_lock::STATEMENTS,

@@ -17,6 +17,8 @@ pub(crate) const NOTICE: &str = "evenkeel_notice";
 /// Display settings: hidden amounts and the theme.
 pub(crate) const HIDE: &str = "evenkeel_hide";
 pub(crate) const THEME: &str = "evenkeel_theme";
+/// Whether the checklist of first steps is hidden.
+pub(crate) const CHECKLIST: &str = "evenkeel_checklist";
 /// The time range that was last chosen for a chart.
 pub(crate) const RANGE: &str = "evenkeel_range";
 

@@ -1,4 +1,4 @@
-//! The display switches of every page: hidden amounts and the theme. They are stored in browser cookies.
+//! The display switches: hidden amounts and the theme on every page, the checklist on the overview. They are stored in browser cookies.
 
 use axum::response::{IntoResponse as _, Redirect, Response};
 use http::header;
@@ -18,6 +18,9 @@ pub(super) async fn post(person: Person, form: Form) -> Response {
     };
     if let "0" | "1" = form.text("hide") {
         keep(cookies::HIDE, form.text("hide"));
+    }
+    if form.text("checklist") == "hide" {
+        keep(cookies::CHECKLIST, "hide");
     }
     if let Some(theme) = Theme::parse(form.text("theme")) {
         keep(cookies::THEME, theme.as_str());

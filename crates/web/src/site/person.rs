@@ -34,6 +34,8 @@ pub(crate) struct Person {
     turn: Option<ReadTurn>,
     /// The time range of charts: the one in the URL, or the last one that was chosen, or a year.
     pub(crate) range: Span,
+    /// Whether the person hid the checklist of first steps in this browser.
+    pub(crate) hides_checklist: bool,
     /// The message of the previous page, to show once.
     pub(super) notice: Option<String>,
 }
@@ -94,6 +96,7 @@ pub(crate) async fn find(parts: &Parts, web: &WebState) -> service::Result<Optio
         notice: notice(&parts.headers, secure),
         here: here(parts).to_owned(),
         range: range(parts, secure),
+        hides_checklist: cookies::get(&parts.headers, cookies::CHECKLIST, secure).is_some(),
         web: web.clone(),
         caller,
         user,

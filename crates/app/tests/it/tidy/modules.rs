@@ -6,7 +6,7 @@ use super::source::Source;
 use super::{File, assert_no_breaches, files};
 
 /// The groups of `service`, from the bottom up. A group imports only the groups before it.
-const GROUPS: [&str; 12] = [
+const GROUPS: [&str; 13] = [
     "platform",
     "access",
     "ledger",
@@ -17,6 +17,7 @@ const GROUPS: [&str; 12] = [
     "actions",
     "webhooks",
     "exports",
+    "onboarding",
     "summary",
     "retention",
 ];

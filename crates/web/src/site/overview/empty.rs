@@ -2,9 +2,11 @@
 
 use maud::{Markup, html};
 
+use super::{OverviewData, checklist};
+use crate::site::person::Person;
 use crate::site::snippet;
 
-pub(super) fn page() -> Markup {
+pub(super) fn page(person: &Person, data: &OverviewData) -> Markup {
     html! {
         h1 { "Overview" }
         div.empty {
@@ -14,25 +16,13 @@ pub(super) fn page() -> Markup {
             }
             a.button href="/import" { "Import bank files" }
         }
+        @if let Some(steps) = checklist::card(person, &data.onboarding) { (steps) }
         section.card aria-labelledby="next" {
-            h2 id="next" { "Get started" }
-            ol.steps {
-                li {
-                    p {
-                        strong { "Import your data." } " Download a file from your bank and " a href="/import" { "import it" }
-                        ": OFX, QFX, QIF, CSV, CAMT.053 or MT940. You can review it before anything changes."
-                    }
-                }
-                li {
-                    p { strong { "Explore with sample data." } " On the command line:" }
-                    (snippet::text("Shell", "evenkeel demo"))
-                }
-                li {
-                    p {
-                        strong { "Use the API." }
-                        " " a href="/docs/start" { "Create a key and send your first request" } "."
-                    }
-                }
+            h2 id="next" { "Look around first" }
+            p { "Sample data shows every page. On the command line:" }
+            (snippet::text("Shell", "evenkeel demo"))
+            p.soft {
+                "For your own programs: " a href="/docs/start" { "create a key and send your first request" } "."
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The overview page: net worth, what needs attention, and this month's progress.
 
 mod attention;
+mod checklist;
 mod empty;
 mod net_worth_card;
 mod progress;
@@ -17,6 +18,7 @@ use service::ledger::accounts::{self, Account, Filter, Status};
 use service::ledger::goals::{self, Goal};
 use service::ledger::net_worth::{self, NetWorth, Series};
 use service::ledger::spans::Span;
+use service::onboarding::{self, Onboarding};
 use service::webhooks::{self, Endpoint};
 use service::{Error, summary};
 use wire::v1::ExpiringBenefits;
@@ -34,7 +36,8 @@ const RECENT: usize = 6;
 
 pub(super) async fn get(person: Person) -> PageResult {
     let data = OverviewData::read(&person).await?;
-    let main = if data.accounts.is_empty() { empty::page() } else { page(&person, &data) };
+    let main =
+        if data.accounts.is_empty() { empty::page(&person, &data) } else { page(&person, &data) };
     Ok(AppPage::new(NavItem::Overview, "Overview").page(&person, main))
 }
 
@@ -54,6 +57,7 @@ struct OverviewData {
     goals: Vec<Goal>,
     cash_left: Option<CashLeft>,
     recent: Recent,
+    onboarding: Onboarding,
     /// The scores, or a message about the missing data.
     scores: Result<Observation, String>,
 }
@@ -78,7 +82,7 @@ impl OverviewData {
             expiring,
             streams,
             (months, history),
-            (goals, cash_left, recent),
+            (goals, cash_left, recent, onboarding),
             scores,
         ) = tokio::try_join!(
             accounts::list(app, caller, all),
@@ -99,7 +103,8 @@ impl OverviewData {
             async {
                 let goals = goals::list(app, caller, Some(goals::Status::Active)).await?;
                 let left = cash_left::get(app, caller).await?;
-                Ok((goals, left, Recent::read(person, RECENT).await?))
+                let onboarding = onboarding::get(app, caller).await?;
+                Ok((goals, left, Recent::read(person, RECENT).await?, onboarding))
             },
             scores,
         )?;
@@ -117,6 +122,7 @@ impl OverviewData {
             goals,
             cash_left,
             recent,
+            onboarding,
             scores,
         })
     }
@@ -128,6 +134,7 @@ fn page(person: &Person, data: &OverviewData) -> Markup {
         (net_worth_card::card(person, data))
         div.columns {
             div {
+                @if let Some(steps) = checklist::card(person, &data.onboarding) { (steps) }
                 (attention::card(person, data))
                 (spending_card::spending(person, data))
                 (data.recent.card(person))

@@ -7,6 +7,7 @@ mod forgery;
 mod imports;
 mod income;
 mod money;
+mod onboarding;
 mod plans;
 mod recurring;
 mod spending;
