@@ -62,7 +62,7 @@ select {id usr_ g.user_id} as user_id, {id goal_ g.id} as goal_id, g.name, g.goa
     {time g.created_at} as created_at
 from goals g;
 
--- Every recurring payment or income. Amounts are positive; the direction says which way the money goes.
+-- Every recurring payment or income that was not dismissed. Amounts are positive; the direction says which way the money goes.
 create view recurring_view as
 select {id usr_ r.user_id} as user_id, {id rec_ r.id} as recurring_id, {id acc_ r.account_id} as account_id,
     coalesce(a.own_name, a.name) as account_name, r.name, r.counterparty as counterparty_name,
@@ -72,7 +72,8 @@ select {id usr_ r.user_id} as user_id, {id rec_ r.id} as recurring_id, {id acc_ 
     {money r.monthly_minor r.currency} as monthly_amount, {date r.first_on} as first_date,
     {date r.last_on} as last_date, {date r.next_expected_on} as next_expected_date,
     {flag a.hidden_at is not null} as is_hidden
-from streams r join accounts a on a.user_id = r.user_id and a.id = r.account_id;
+from streams r join accounts a on a.user_id = r.user_id and a.id = r.account_id
+where r.dismissed_at is null;
 
 -- The scores of every day on which they were calculated.
 create view scores_view as

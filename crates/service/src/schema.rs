@@ -103,6 +103,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "retention",
         sql: include_str!("../../../migrations/0020_retention.sql"),
     },
+    Migration {
+        version: 21,
+        name: "stream_choices",
+        sql: include_str!("../../../migrations/0021_stream_choices.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).

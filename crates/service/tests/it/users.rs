@@ -16,6 +16,7 @@ use service::ingest::imports;
 use service::ingest::imports::files::{self, AccountChoice, Choices, DestinationChoice};
 use service::insights::benefits;
 use service::insights::benefits::BenefitMark;
+use service::insights::recurring;
 use service::ledger::goals::{self, NewGoal, Status};
 use service::platform::idempotency::{self, Request, StoredResponse};
 use service::platform::limits;
@@ -274,6 +275,9 @@ async fn with_insights(world: &World, person: &Person) {
     corrections::correct(app, caller, vec![found.outflow], correction.clone()).await.unwrap();
     let rule = NewRule { words: Some("OAK".to_owned()), sets: correction, ..NewRule::default() };
     rules::create(app, caller, rule).await.unwrap();
+    let all = recurring::Filter { status: None, account_id: None, direction: None };
+    let stream = recurring::list(app, caller, all).await.unwrap().streams.remove(0).0;
+    recurring::dismiss(app, caller, stream.id).await.unwrap();
     let gold = person.account("American Express Gold Card").await;
     benefits::set_card(app, caller, gold, Some("amex-gold"), None).await.unwrap();
     let summary = benefits::summary(app, caller).await.unwrap();

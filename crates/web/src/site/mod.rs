@@ -144,7 +144,9 @@ fn money() -> Router<WebState> {
         .route("/spending", get(spending::get))
         .route("/search", get(search::get))
         .route("/recurring", get(recurring::get))
-        .route("/recurring/{id}", get(recurring::detail::get))
+        .route("/recurring/{id}", get(recurring::detail::get).post(recurring::manage::update))
+        .route("/recurring/{id}/dismiss", post(recurring::manage::dismiss))
+        .route("/recurring/{id}/restore", post(recurring::manage::restore))
         .route("/income", get(income::get))
 }
 

@@ -103,6 +103,10 @@ const BOUNDED: &[(&str, &str)] = &[
         "service/src/insights/pipeline/recompute.rs::CHANGES",
         "the dirty rows of one person; beyond DIRTY_ROWS_MAX a full recompute is queued",
     ),
+    (
+        "service/src/insights/recurring/choices.rs::ALL",
+        "the recurring streams that one person changed",
+    ),
     ("service/src/insights/recurring/mod.rs::LIST", "one person's recurring streams"),
     ("service/src/insights/recurring/mod.rs::OF_MERCHANT", "the streams of one merchant"),
     ("service/src/insights/recurring/recompute.rs::LIST", "one person's recurring streams"),

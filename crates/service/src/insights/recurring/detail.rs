@@ -6,7 +6,7 @@ use base::{Date, StreamId, TransactionId};
 use db::params;
 use wire::v1::Scope;
 
-use super::{Stream, read, stream_columns};
+use super::{GET, Stream, read};
 use crate::ledger::accounts;
 use crate::{App, Caller, Error, Result};
 
@@ -18,8 +18,13 @@ pub struct Payment {
     pub amount_minor: i64,
 }
 
-/// A stream and the name of its account, also if that is hidden.
+/// A stream and the name of its account, also if that is hidden. For programs, a dismissed stream does not exist.
 pub async fn find(app: &App, caller: &Caller, id: StreamId) -> Result<(Stream, String)> {
+    let found = find_any(app, caller, id).await?;
+    if found.0.dismissed_at.is_some() { Err(Error::NotFound("stream")) } else { Ok(found) }
+}
+
+async fn find_any(app: &App, caller: &Caller, id: StreamId) -> Result<(Stream, String)> {
     caller.require(Scope::RecurringRead)?;
     let found = app.db.first(GET, params![caller.user, id], read).await?;
     let stream = found.ok_or(Error::NotFound("stream"))?;
@@ -31,13 +36,13 @@ pub async fn find(app: &App, caller: &Caller, id: StreamId) -> Result<(Stream, S
     Ok((stream, account.name))
 }
 
-/// A stream, the name of its account, and its payments, oldest first.
+/// A stream, the name of its account, and its payments, oldest first. A dismissed one too, so that it can be restored.
 pub async fn get(
     app: &App,
     caller: &Caller,
     id: StreamId,
 ) -> Result<(Stream, String, Vec<Payment>)> {
-    let (stream, account_name) = find(app, caller, id).await?;
+    let (stream, account_name) = find_any(app, caller, id).await?;
     let members: HashSet<TransactionId> = stream.transactions.iter().copied().collect();
     let mut payments = Vec::with_capacity(members.len());
     app.db
@@ -54,11 +59,9 @@ pub async fn get(
     Ok((stream, account_name, payments))
 }
 
-const GET: &str =
-    concat!("select ", stream_columns!(), " from streams where user_id = $1 and id = $2");
 // One index holds all these columns, so that a merchant with daily payments for years is read fast.
 const PAYMENTS: &str = "select id, posted_on, amount_minor from transactions
     where user_id = $1 and account_id = $2 and merchant_key = $3 and state not in ('removed', 'hidden')
     order by posted_on, id";
 
-pub(super) const STATEMENTS: &[&str] = &[GET, PAYMENTS];
+pub(super) const STATEMENTS: &[&str] = &[PAYMENTS];

@@ -1,6 +1,8 @@
 //! Recurring streams: payments that come in or go out on a schedule, such as pay, bills and subscriptions.
 
+mod automatic;
 mod calendar;
+mod choices;
 mod detail;
 mod recompute;
 
@@ -22,6 +24,7 @@ use crate::{App, Caller, Error, Result};
 
 pub use calendar::{Due, State, month};
 pub(super) use calendar::{expected_days, expected_minor};
+pub use choices::{StreamLabels, dismiss, get_labels, restore, set_labels};
 pub use detail::{Payment, find, get};
 pub(super) use recompute::{recompute, recurring_inflows};
 
@@ -65,6 +68,8 @@ pub struct Stream {
     pub transactions: Vec<TransactionId>,
     pub price_changes: Vec<PriceChange>,
     pub missed_on: Vec<Date>,
+    /// When the person said that it is no recurring payment.
+    pub dismissed_at: Option<Timestamp>,
     pub updated_at: Timestamp,
 }
 
@@ -86,10 +91,12 @@ pub struct StreamList {
     /// The net monthly amount of active streams in currencies without an exchange rate, which are in no total.
     pub excluded: Vec<ExcludedBalance>,
     pub streams: Vec<(Stream, String)>,
+    /// How many streams the person dismissed. They are not listed.
+    pub dismissed_count: usize,
 }
 
-/// Lists streams, active ones first, then by the next expected date. Streams of a hidden account are left out unless
-/// the filter names it.
+/// Lists streams, active ones first, then by the next expected date. Dismissed streams are left out, and those of a
+/// hidden account unless the filter names it.
 pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<StreamList> {
     caller.require(Scope::RecurringRead)?;
     let accounts = accounts::list_all(app, caller).await?;
@@ -100,7 +107,10 @@ pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<StreamLi
     }
     let as_of = app.db.first(COMPUTED_AT, params![caller.user], |row| row.get(0)).await?;
     let mut streams = Vec::new();
-    for stream in app.db.all(LIST, params![caller.user], read).await? {
+    let all = app.db.all(LIST, params![caller.user], read).await?;
+    let (dismissed, all): (Vec<Stream>, Vec<Stream>) =
+        all.into_iter().partition(|it| it.dismissed_at.is_some());
+    for stream in all {
         let account = accounts.iter().find(|it| it.id == stream.account_id);
         let Some(account) = account else { continue };
         let shown = match filter.account_id {
@@ -132,7 +142,24 @@ pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<StreamLi
         monthly_outflow_minor: monthly(Direction::Outflow),
         excluded: excluded(&streams, &rates),
         streams,
+        dismissed_count: dismissed.len(),
     })
+}
+
+/// The streams that the person dismissed, with the names of their accounts, by name.
+pub async fn list_dismissed(app: &App, caller: &Caller) -> Result<Vec<(Stream, String)>> {
+    caller.require(Scope::RecurringRead)?;
+    caller.require_owner("stream")?;
+    let accounts = accounts::list_all(app, caller).await?;
+    let all = app.db.all(LIST, params![caller.user], read).await?;
+    let dismissed = all.into_iter().filter(|it| it.dismissed_at.is_some());
+    let named = dismissed.filter_map(|stream| {
+        let account = accounts.iter().find(|it| it.id == stream.account_id)?;
+        Some((stream, account.name.clone()))
+    });
+    let mut named: Vec<(Stream, String)> = named.collect();
+    named.sort_by(|(a, _), (b, _)| (&a.name, a.id).cmp(&(&b.name, b.id)));
+    Ok(named)
 }
 
 /// What the totals leave out, by currency.
@@ -162,7 +189,8 @@ pub(crate) async fn find_of_transaction(
 ) -> Result<Option<Stream>> {
     let of_merchant = params![caller.user, account, merchant_key];
     let streams = app.db.all(OF_MERCHANT, of_merchant, read).await?;
-    Ok(streams.into_iter().find(|it| it.transactions.contains(&transaction)))
+    let mut kept = streams.into_iter().filter(|it| it.dismissed_at.is_none());
+    Ok(kept.find(|it| it.transactions.contains(&transaction)))
 }
 
 impl From<&StreamList> for v1::Recurring {
@@ -268,6 +296,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Stream> {
         price_changes: numbers(23)?.chunks_exact(3).map(price_change).collect(),
         missed_on: numbers(24)?.into_iter().map(date_from_days).collect(),
         updated_at: row.get(25)?,
+        dismissed_at: row.get(26)?,
     })
 }
 
@@ -276,10 +305,10 @@ macro_rules! stream_columns {
     () => {
         "id, account_id, direction, merchant_key, currency, name, counterparty, counterparty_logo_url, category,
         stream_type, frequency, status, confidence, amount_class, average_minor, last_minor, min_minor, max_minor,
-        monthly_minor, first_on, last_on, next_expected_on, transaction_ids, price_changes, missed_on, updated_at"
+        monthly_minor, first_on, last_on, next_expected_on, transaction_ids, price_changes, missed_on, updated_at,
+        dismissed_at"
     };
 }
-use stream_columns;
 
 const LIST: &str = concat!("select ", stream_columns!(), " from streams where user_id = $1");
 const OF_MERCHANT: &str = concat!(
@@ -287,12 +316,15 @@ const OF_MERCHANT: &str = concat!(
     stream_columns!(),
     " from streams where user_id = $1 and account_id = $2 and merchant_key = $3"
 );
+const GET: &str =
+    concat!("select ", stream_columns!(), " from streams where user_id = $1 and id = $2");
 const COMPUTED_AT: &str = "select computed_at from insights where user_id = $1";
 
 pub(super) fn statements() -> Vec<&'static str> {
     [
-        &[LIST, OF_MERCHANT, COMPUTED_AT],
+        &[LIST, OF_MERCHANT, GET, COMPUTED_AT],
         calendar::STATEMENTS,
+        choices::STATEMENTS,
         recompute::STATEMENTS,
         detail::STATEMENTS,
     ]

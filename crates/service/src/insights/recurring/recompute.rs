@@ -12,6 +12,8 @@ use calc::recurring::{
 use db::{Tx, params};
 use wire::v1::Event;
 
+use super::automatic::{automatic_kind, automatic_name, is_service};
+use super::choices::Choices;
 use super::{Kind, LIST, OF_MERCHANT, Stream, read};
 use crate::Result;
 use crate::classify::recompute::{Household, Recompute, RecomputeScope};
@@ -98,6 +100,7 @@ pub(crate) fn recompute(tx: &mut Tx<'_>, run: &mut Recompute) -> Result<()> {
     {
         by_merchant.insert(merchant, Occurrences::default());
     }
+    let mut choices = Choices::read(tx, run.user)?;
     for (merchant, entries) in by_merchant {
         let known = stored.remove(&merchant).unwrap_or_default();
         let entries = entries.recurring_on(run.account(merchant.0).map(|it| it.kind));
@@ -105,7 +108,8 @@ pub(crate) fn recompute(tx: &mut Tx<'_>, run: &mut Recompute) -> Result<()> {
         if entries.outflows.len() < 2 && entries.inflows.len() < 2 && known.is_empty() {
             continue;
         }
-        recompute_merchant(tx, run, (&merchant, entries), known, &mut changed)?;
+        let streams = find_streams(tx, run, &merchant, entries)?;
+        save_merchant(tx, run, (streams, known), &mut choices, &mut changed)?;
     }
     for chunk in changed.chunks(Event::IDS_MAX) {
         run.events.push(Event::RecurringUpdated {
@@ -172,36 +176,47 @@ pub(crate) fn recurring_inflows(
     Ok(inflows)
 }
 
-/// Finds the streams of one merchant again, and stores the differences.
-fn recompute_merchant(
+/// Stores the differences between the streams of one merchant that were found, by direction, and those that are known.
+fn save_merchant(
     tx: &mut Tx<'_>,
     run: &Recompute,
-    (merchant, entries): (&AccountMerchant, Occurrences),
-    known: Vec<Stream>,
+    (found, known): (Vec<Vec<Stream>>, Vec<Stream>),
+    choices: &mut Choices,
     changed: &mut Vec<StreamId>,
 ) -> Result<()> {
-    let mut gone: BTreeSet<StreamId> = known.iter().map(|it| it.id).collect();
-    for found in find_streams(tx, run, merchant, entries)? {
-        let earlier: Vec<_> = known.iter().map(|it| (it.id, it.transactions.clone())).collect();
+    let mut gone: BTreeMap<StreamId, &Stream> = known.iter().map(|it| (it.id, it)).collect();
+    let earlier: Vec<_> = known.iter().map(|it| (it.id, it.transactions.clone())).collect();
+    let mut streams: Vec<Stream> = Vec::new();
+    for found in found {
         let members: Vec<Vec<TransactionId>> =
             found.iter().map(|it| it.transactions.clone()).collect();
         for (id, mut stream) in match_stream_ids(&earlier, &members).into_iter().zip(found) {
-            stream.id = id.filter(|it| gone.remove(it)).unwrap_or_else(|| run.app.ids.make());
-            let before = known.iter().find(|it| it.id == stream.id);
-            let is_same = before.is_some_and(|it| {
-                stream.updated_at = it.updated_at;
-                *it == stream
-            });
-            if !is_same {
-                stream.updated_at = run.now;
-                save(tx, run, &stream)?;
+            let kept = id.filter(|it| gone.remove(it).is_some());
+            stream.id = kept.unwrap_or_else(|| run.app.ids.make());
+            streams.push(stream);
+        }
+    }
+    choices.apply(tx, run.user, &mut streams)?;
+    for mut stream in streams {
+        let before = known.iter().find(|it| it.id == stream.id);
+        let is_same = before.is_some_and(|it| {
+            stream.updated_at = it.updated_at;
+            *it == stream
+        });
+        if !is_same {
+            stream.updated_at = run.now;
+            save(tx, run, &stream)?;
+            // The person does not want to hear of a stream that they dismissed.
+            if stream.dismissed_at.is_none() {
                 changed.push(stream.id);
             }
         }
     }
-    for id in gone {
+    for (id, stream) in gone {
         tx.execute(DELETE, params![run.user, id])?;
-        changed.push(id);
+        if stream.dismissed_at.is_none() {
+            changed.push(id);
+        }
     }
     Ok(())
 }
@@ -261,10 +276,6 @@ fn group(
     })
 }
 
-fn is_service(merchant_key: &str) -> bool {
-    enrich::merchant(merchant_key).is_some_and(|it| it.is(enrich::Flag::Service))
-}
-
 /// A stream with the name and category of its newest transaction.
 fn new_stream(
     found: Found,
@@ -275,17 +286,17 @@ fn new_stream(
 ) -> Stream {
     let transactions: Vec<TransactionId> = found.members.iter().rev().map(|it| it.id).collect();
     let Label { category, counterparty, logo, .. } = label;
-    Stream {
+    let mut stream = Stream {
         id: StreamId::from_bytes([0; 16]),
         account_id: merchant.0,
         direction,
         merchant_key: merchant.1.clone(),
         currency,
-        name: counterparty.clone().unwrap_or_else(|| enrich::display_name(&merchant.1)),
+        name: String::new(),
         counterparty,
         counterparty_logo_url: logo,
         category,
-        kind: kind(direction, category, is_service(&merchant.1)),
+        kind: Kind::Other,
         frequency: found.frequency,
         status: found.status,
         confidence: found.confidence,
@@ -301,24 +312,12 @@ fn new_stream(
         transactions,
         price_changes: found.price_changes,
         missed_on: found.missed_on,
+        dismissed_at: None,
         updated_at: base::Timestamp::UNIX_EPOCH,
-    }
-}
-
-fn kind(direction: Direction, category: Option<Category>, known_service: bool) -> Kind {
-    let primary = category.map_or("", Category::primary);
-    match (direction, primary) {
-        (_, "TRANSFER_IN" | "TRANSFER_OUT") => Kind::Transfer,
-        (Direction::Inflow, "INCOME") => Kind::Income,
-        (Direction::Inflow, _) => Kind::Other,
-        (_, "RENT_AND_UTILITIES" | "LOAN_PAYMENTS" | "BANK_FEES" | "GOVERNMENT_AND_NON_PROFIT") => {
-            Kind::Bill
-        }
-        _ if category.is_some_and(|it| it.detailed() == "GENERAL_SERVICES_INSURANCE") => Kind::Bill,
-        (_, "ENTERTAINMENT") => Kind::Subscription,
-        _ if known_service => Kind::Subscription,
-        _ => Kind::Other,
-    }
+    };
+    stream.name = automatic_name(&stream);
+    stream.kind = automatic_kind(&stream);
+    stream
 }
 
 fn save(tx: &mut Tx<'_>, run: &Recompute, stream: &Stream) -> Result<()> {
@@ -361,7 +360,8 @@ fn save(tx: &mut Tx<'_>, run: &Recompute, stream: &Stream) -> Result<()> {
         &ids,
         &changes,
         &missed,
-        stream.updated_at
+        stream.updated_at,
+        stream.dismissed_at
     ];
     tx.execute(DELETE, params![run.user, stream.id])?;
     tx.execute(INSERT, values)?;
@@ -388,9 +388,9 @@ const INSERT: &str =
     "insert into streams (user_id, id, account_id, direction, merchant_key, currency, name,
     counterparty, counterparty_logo_url, category, stream_type, frequency, status, confidence, amount_class,
     average_minor, last_minor, min_minor, max_minor, monthly_minor, first_on, last_on, next_expected_on,
-    transaction_ids, price_changes, missed_on, updated_at)
+    transaction_ids, price_changes, missed_on, updated_at, dismissed_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-    $23, $24, $25, $26, $27)";
+    $23, $24, $25, $26, $27, $28)";
 
 pub(super) const STATEMENTS: &[&str] =
     &[OCCURRENCES, OCCURRENCES_OF, INFLOW_KEYS, LABEL, DELETE, INSERT];

@@ -11,6 +11,7 @@ mod recompute;
 mod recurring;
 mod rule_matches;
 mod scores;
+mod stream_choices;
 mod summary;
 mod transfers;
 

@@ -2,13 +2,15 @@
 
 use axum::extract::Path;
 use base::{Money, StreamId};
+use http::StatusCode;
 use maud::{Markup, html};
-use service::insights::recurring::{self, Payment, Status, Stream};
+use service::insights::recurring::{self, Payment, Status, Stream, StreamLabels};
 
-use super::{how_often, is_varying, kind, signed};
+use super::{forms, how_often, is_varying, kind, parse, signed};
 use crate::site::app_page::AppPage;
 use crate::site::chart::{Line, Point};
-use crate::site::errors::{PageError, PageResult};
+use crate::site::errors::PageResult;
+use crate::site::fields::FormError;
 use crate::site::format::{View, plural};
 use crate::site::navigation::NavItem;
 use crate::site::person::Person;
@@ -18,7 +20,18 @@ use crate::site::urls;
 const SHOWN: usize = 36;
 
 pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> PageResult {
-    let id = StreamId::parse(&id).map_err(|_| PageError::not_found())?;
+    let id = parse(&id)?;
+    let labels = recurring::get_labels(person.app(), &person.caller, id).await?;
+    page(&person, id, labels, FormError::default()).await
+}
+
+/// The page with the given labels in its form, and the error of the form that was sent.
+pub(super) async fn page(
+    person: &Person,
+    id: StreamId,
+    labels: StreamLabels,
+    error: FormError,
+) -> PageResult {
     let (stream, account, payments) = recurring::get(person.app(), &person.caller, id).await?;
     let view = person.view;
     let usual = if is_varying(&stream) { stream.average_minor } else { stream.last_minor };
@@ -38,6 +51,7 @@ pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> Page
             p.soft {
                 (how_often(stream.frequency)) " · " (kind(stream.kind)) " · " (account)
                 @if stream.status == Status::Ended { " " span.badge { "Ended" } }
+                @if stream.dismissed_at.is_some() { " " span.badge { "Dismissed" } }
             }
         }
         @if points.len() > 1 {
@@ -47,11 +61,19 @@ pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> Page
             }
         }
         div.columns {
-            div { (facts(view, &stream)) }
-            div { (paid(&person, &stream, &payments)) }
+            div {
+                (facts(view, &stream))
+                @if stream.dismissed_at.is_some() { (forms::dismissed(person, &stream)) }
+                @else { (forms::forms(person, &stream, &labels, &error)) }
+            }
+            div { (paid(person, &stream, &payments)) }
         }
     };
-    Ok(AppPage::new(NavItem::Recurring, &stream.name).page(&person, main))
+    let status = match error.message.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::BAD_REQUEST,
+    };
+    Ok(AppPage::new(NavItem::Recurring, &stream.name).page_with(status, person, main))
 }
 
 fn facts(view: View, stream: &Stream) -> Markup {

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use service::insights::recurring::{self, Filter, PriceChange, Status, Stream, StreamList};
 use service::ledger::Direction;
 
-use super::{how_often, is_varying, kind, signed, tabs};
+use super::{forms, how_often, is_varying, kind, signed, tabs};
 use crate::site::app_page::AppPage;
 use crate::site::errors::PageResult;
 use crate::site::format::{View, plural};
@@ -18,6 +18,7 @@ const NEWS_DAYS: i64 = 92;
 pub(super) async fn page(person: &Person, ended: bool) -> PageResult {
     let everything = Filter { status: None, account_id: None, direction: None };
     let listed = recurring::list(person.app(), &person.caller, everything).await?;
+    let dismissed = listed.dismissed_count as i64;
     let of = |status| listed.streams.iter().filter(move |(it, _)| it.status == status);
     let gone = of(Status::Ended).count() as i64;
     let shown: Vec<&(Stream, String)> =
@@ -25,7 +26,7 @@ pub(super) async fn page(person: &Person, ended: bool) -> PageResult {
     let main = html! {
         h1 { "Recurring" }
         (tabs(false))
-        @if listed.streams.is_empty() { (nothing()) } @else {
+        @if listed.streams.is_empty() && dismissed == 0 { (nothing()) } @else {
             @if ended {
                 p { "These payments have stopped." }
             } @else {
@@ -42,10 +43,43 @@ pub(super) async fn page(person: &Person, ended: bool) -> PageResult {
                 @else if gone > 0 {
                     a href="/recurring?show=ended" { "Show " (plural(gone, "ended payment", "ended payments")) }
                 }
+                @if dismissed > 0 {
+                    @if gone > 0 || ended { " · " }
+                    a href="/recurring?show=dismissed" {
+                        "Show " (plural(dismissed, "dismissed payment", "dismissed payments"))
+                    }
+                }
             }
         }
     };
     Ok(AppPage::new(NavItem::Recurring, "Recurring").page(person, main))
+}
+
+/// The payments that the person dismissed, each with a button that brings it back.
+pub(super) async fn dismissed(person: &Person) -> PageResult {
+    let streams = recurring::list_dismissed(person.app(), &person.caller).await?;
+    let main = html! {
+        h1 { "Recurring" }
+        (tabs(false))
+        @if streams.is_empty() { p.soft { "You dismissed no payments." } } @else {
+            p { "You said that these are no recurring payments. They are in no list, total, calendar or forecast." }
+            section.card aria-label="Dismissed payments" {
+                ul.rows {
+                    @for (stream, account) in &streams {
+                        li {
+                            div.what {
+                                a href={ "/recurring/" (stream.id) } { (stream.name) }
+                                span.soft { (how_often(stream.frequency)) " · " (account) }
+                            }
+                            (forms::restore_button(person, stream))
+                        }
+                    }
+                }
+            }
+        }
+        p { a href="/recurring" { "Show active payments" } }
+    };
+    Ok(AppPage::new(NavItem::Recurring, "Dismissed payments").page(person, main))
 }
 
 fn nothing() -> Markup {

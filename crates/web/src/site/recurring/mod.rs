@@ -2,14 +2,17 @@
 
 mod calendar;
 pub(super) mod detail;
+mod forms;
 mod list;
+pub(super) mod manage;
 
 use axum::extract::RawQuery;
+use base::StreamId;
 use maud::{Markup, html};
 use service::insights::recurring::{Frequency, Kind, Stream};
 use service::ledger::Direction;
 
-use super::errors::PageResult;
+use super::errors::{PageError, PageResult};
 use super::person::Person;
 use super::urls;
 
@@ -21,7 +24,11 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
     };
     match given("view") {
         "calendar" => calendar::page(&person, given("month")).await,
-        _ => list::page(&person, given("show") == "ended").await,
+        _ => match given("show") {
+            "ended" => list::page(&person, true).await,
+            "dismissed" => list::dismissed(&person).await,
+            _ => list::page(&person, false).await,
+        },
     }
 }
 
@@ -55,6 +62,11 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Transfer => "Transfer",
         Kind::Other => "Other",
     }
+}
+
+/// Parses the id in a path. A malformed id gets the same page as an unknown one.
+fn parse(id: &str) -> Result<StreamId, PageError> {
+    StreamId::parse(id).map_err(|_| PageError::not_found())
 }
 
 /// The amount with the sign of its direction; streams store it unsigned.

@@ -82,6 +82,59 @@ async fn a_stream_shows_a_chart_and_its_payments_and_only_to_its_owner() {
     assert_eq!(browser.get("/recurring/nonsense").await.status, StatusCode::NOT_FOUND);
 }
 
+async fn netflix(world: &World, robin: &Person) -> String {
+    let all = Filter { status: None, account_id: None, direction: None };
+    let listed = recurring::list(&world.app, &robin.caller, all).await.unwrap();
+    let found = listed.streams.iter().find(|(it, _)| it.name.contains("Netflix")).unwrap();
+    format!("/recurring/{}", found.0.id)
+}
+
+#[tokio::test]
+async fn a_false_subscription_is_dismissed_and_restored_by_buttons() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let path = netflix(&world, &robin).await;
+    let page = browser.get(&path).await.good();
+    assert!(page.contains("Dismiss payment") && !page.contains("Restore payment"), "{page}");
+    let page = browser.submit(&format!("{path}/dismiss"), &[]).await.good();
+    assert!(page.contains("Payment dismissed.") && page.contains("Restore payment"), "{page}");
+    let page = browser.get("/recurring").await.good();
+    assert!(page.contains("Show 1 dismissed payment") && !page.contains("Netflix"), "{page}");
+    assert!(!browser.get("/recurring?view=calendar").await.good().contains("Netflix"));
+    let page = browser.get(&path).await.good();
+    assert!(page.contains("You dismissed this payment") && page.contains("Dismissed"), "{page}");
+    let page = browser.submit(&format!("{path}/restore"), &[]).await.good();
+    assert!(page.contains("Payment restored.") && page.contains("Dismiss payment"), "{page}");
+    assert!(browser.get("/recurring").await.good().contains("Netflix"));
+    let kim = household(&world).await;
+    let mut other = Browser::of(&world, &kim).await;
+    for form in ["", "/dismiss", "/restore"] {
+        let sent = other.post(&format!("{path}{form}"), &[("name", "Mine")]).await;
+        assert_eq!(sent.status, StatusCode::NOT_FOUND, "{form}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_is_renamed_and_marked_by_a_form_that_keeps_what_was_typed() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let path = netflix(&world, &robin).await;
+    let fields = [("name", "Family TV"), ("stream_type", "bill")];
+    let page = browser.submit(&path, &fields).await.good();
+    assert!(page.contains("<h1>Family TV</h1>") && page.contains("Changes saved."), "{page}");
+    assert!(page.contains("value=\"bill\" selected"), "{page}");
+    let long = "x".repeat(81);
+    let refused = browser.post(&path, &[("name", &long), ("stream_type", "bill")]).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(refused.text.contains("1 to 80 characters") && refused.text.contains(&long));
+    let unknown = browser.post(&path, &[("name", "TV"), ("stream_type", "loan")]).await;
+    assert_eq!(unknown.status, StatusCode::NOT_FOUND);
+    let page = browser.submit(&path, &[("name", ""), ("stream_type", "")]).await.good();
+    assert!(page.contains("Netflix") && !page.contains("Family TV"), "{page}");
+}
+
 #[tokio::test]
 async fn names_of_streams_are_escaped_and_an_empty_page_says_so() {
     let world = World::new().await;
