@@ -97,6 +97,7 @@ async fn dispatch(cli: &Cli) -> Result<()> {
         Command::Audit(command) => commands::audit::run(&config, command).await,
         Command::Config(args) => show_config(&config, args.output.json),
         Command::Openapi => commands::print(&web::openapi::document(&openapi_url(&config))),
+        Command::Healthy(_) => commands::healthy::run(&config).await,
         Command::Import(args) => commands::import::run(&config, args).await,
         Command::Export(args) => commands::export::run(&config, args).await,
         Command::Migrate(args) => commands::migrate::run(&config, args).await,

@@ -59,6 +59,8 @@ pub(crate) struct Bound {
     pub(crate) web_url: String,
     /// The demo's credentials, shown on the sign-in page.
     pub(crate) demo: Option<web::DemoSignIn>,
+    /// The demo's link that signs in once.
+    pub(crate) demo_link: Option<web::DemoLink>,
 }
 
 impl Bound {
@@ -79,7 +81,7 @@ impl Bound {
         if let Err(error) = data_dir::save_address(config, &web_url) {
             tracing::warn!(error = crate::sentence(&error), "cannot save the server's address");
         }
-        Ok(Bound { listener, metrics, web_url, demo: None })
+        Ok(Bound { listener, metrics, web_url, demo: None, demo_link: None })
     }
 
     /// Serves until told to stop, then finishes the requests in flight.
@@ -96,6 +98,7 @@ impl Bound {
             cors_origins: config.cors_origins.clone(),
             sign_up_open: config.sign_up_open,
             demo: self.demo,
+            demo_link: self.demo_link,
             oauth_registration: config.oauth_registration,
             mcp: config.mcp,
             proxies: config.proxies.clone(),

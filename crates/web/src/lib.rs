@@ -19,6 +19,7 @@ mod server;
 mod site;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use axum::Router;
 use axum::response::Response;
@@ -49,6 +50,8 @@ pub struct Settings {
     pub sign_up_open: bool,
     /// The demo's credentials, shown on the sign-in page.
     pub demo: Option<DemoSignIn>,
+    /// The demo's link that signs in once.
+    pub demo_link: Option<DemoLink>,
     /// Whether OAuth apps can register themselves.
     pub oauth_registration: bool,
     /// Whether assistants can connect, and whether they can propose.
@@ -75,6 +78,41 @@ pub struct DemoSignIn {
     pub password: String,
 }
 
+/// A secret path that signs in as the demo's person once.
+#[derive(Clone)]
+pub struct DemoLink {
+    token: String,
+    email: String,
+    password: String,
+}
+
+impl DemoLink {
+    pub fn new(entropy: &base::Entropy, email: &str, password: &str) -> DemoLink {
+        let bytes: [u8; 24] = entropy.bytes();
+        let token = bytes.iter().map(|it| format!("{it:02x}")).collect();
+        DemoLink { token, email: email.to_owned(), password: password.to_owned() }
+    }
+
+    /// The path of the link, which follows the installation's public address.
+    pub fn path(&self) -> String {
+        format!("/demo/{}", self.token)
+    }
+
+    /// Compares every byte, so that the time says nothing about how much was right.
+    fn is_token(&self, given: &str) -> bool {
+        let differences =
+            self.token.bytes().zip(given.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
+        self.token.len() == given.len() && differences == 0
+    }
+}
+
+/// Without the token and the password.
+impl std::fmt::Debug for DemoLink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DemoLink").field("email", &self.email).finish_non_exhaustive()
+    }
+}
+
 /// The state that every handler has.
 #[derive(Clone)]
 struct WebState(Arc<Shared>);
@@ -85,6 +123,8 @@ struct Shared {
     metrics: metrics::Metrics,
     read_turns: read_turns::ReadTurns,
     openapi: bytes::Bytes,
+    /// Whether the demo's link has signed somebody in.
+    demo_link_used: AtomicBool,
 }
 
 impl std::ops::Deref for WebState {
@@ -112,9 +152,11 @@ pub fn routers_with(app: App, settings: Settings, endpoints: &'static [api::Endp
     let is_https = site::cookies::is_secure(&settings.public_url);
     let proxies = settings.proxies.clone();
     let openapi = openapi::document(&settings.public_url).into();
+    let demo_link_used = AtomicBool::new(false);
     let metrics = metrics::Metrics::new(&app);
     let read_turns = read_turns::ReadTurns::default();
-    let web = WebState(Arc::new(Shared { app, settings, metrics, read_turns, openapi }));
+    let shared = Shared { app, settings, metrics, read_turns, openapi, demo_link_used };
+    let web = WebState(Arc::new(shared));
     let metrics = Router::new().route("/metrics", get(metrics::page)).with_state(web.clone());
     let v1 = {
         let web = web.clone();

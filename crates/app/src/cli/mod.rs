@@ -94,6 +94,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Ask the running server whether it is ready; the exit code is 1 if it is not
+    Healthy(Healthy),
     /// Import bank files: OFX, QFX, QIF, CSV, CAMT.053, MT940
     #[command(long_about = IMPORT_HELP)]
     Import(Import),
@@ -173,9 +175,19 @@ pub(crate) struct Serving {
 }
 
 #[derive(Args)]
+pub(crate) struct Healthy {
+    /// Address and port of the server [default: the setting listen]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+}
+
+#[derive(Args)]
 pub(crate) struct Demo {
     #[command(flatten)]
     pub(crate) serving: Serving,
+    /// Open the web app in this machine's browser, signed in
+    #[arg(long)]
+    pub(crate) open: bool,
     /// Seed of the generated data; the same seed gives the same data [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -293,11 +305,15 @@ impl Cli {
             Command::Serve(serving) => Some(serving),
             _ => None,
         };
+        let listen = match &self.command {
+            Command::Healthy(args) => args.listen.as_ref(),
+            _ => serving.and_then(|it| it.listen.as_ref()),
+        };
         let flags = [
             ("data_dir", "--data-dir", self.place.data_dir.as_ref()),
             ("database.url", "--database-url", self.place.database_url.as_ref()),
             ("database.url", "--database-url-file", self.place.database_url_file.as_ref()),
-            ("listen", "--listen", serving.and_then(|it| it.listen.as_ref())),
+            ("listen", "--listen", listen),
             ("public_url", "--public-url", serving.and_then(|it| it.public_url.as_ref())),
         ];
         let given = |(name, flag, text): (_, _, Option<&String>)| Some((name, flag, text?.clone()));

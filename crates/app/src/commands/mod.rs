@@ -6,6 +6,7 @@ pub(crate) mod benefit;
 pub(crate) mod connect;
 pub(crate) mod doctor;
 pub(crate) mod export;
+pub(crate) mod healthy;
 pub(crate) mod import;
 pub(crate) mod key;
 pub(crate) mod mcp_stdio;

@@ -6,7 +6,14 @@ use super::Access;
 use crate::commands::{self, key};
 use crate::config::Config;
 
-pub(super) fn print(config: &Config, access: &Access, url: &str, temporary: bool) -> Result<()> {
+/// Prints the addresses, the credentials and what to try. `urls` are the web address and the link that signs in.
+pub(super) fn print(
+    config: &Config,
+    access: &Access,
+    urls: (&str, &str),
+    temporary: bool,
+) -> Result<()> {
+    let (url, sign_in_url) = urls;
     let again = match (access.again, access.same) {
         (true, true) => "\nThe data and the key are those of the last start.\n",
         (true, false) => {
@@ -25,7 +32,9 @@ pub(super) fn print(config: &Config, access: &Access, url: &str, temporary: bool
     let curl = key::curl(&access.api_key, url, "/v1/transactions?limit=3");
     let text = format!(
         "
-Evenkeel is ready.
+Evenkeel is ready. Open this link to sign in; it works once:
+
+  {sign_in_url}
 
   Web address  {url}
   MCP address  {url}/mcp

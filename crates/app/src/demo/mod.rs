@@ -1,6 +1,7 @@
 //! `evenkeel demo`: a server with example data, imported the same way as real data.
 
 mod banner;
+mod browser;
 mod feed;
 mod household;
 mod load;
@@ -65,7 +66,7 @@ pub(crate) fn config(flags: &Flags) -> Result<(Config, Option<TemporaryFolder>)>
 /// Allows webhooks to loopback, for `evenkeel listen`, if the demo is reachable from this machine only and the
 /// operator has not set the allowed networks.
 fn allow_local_webhooks(config: &mut Config) -> Result<()> {
-    let is_here = config.listen.parse().is_ok_and(|it: SocketAddr| it.ip().is_loopback());
+    let is_here = listens_here(config);
     if is_here && config.webhooks_allow_networks.is_empty() && config.webhooks_ca_file.is_none() {
         certificate::prepare(config)?;
         config.webhooks_ca_file = Some(certificate::authority_file(config));
@@ -73,6 +74,12 @@ fn allow_local_webhooks(config: &mut Config) -> Result<()> {
             ["127.0.0.0/8", "::1"].iter().filter_map(|it| it.parse().ok()).collect();
     }
     Ok(())
+}
+
+/// Whether only programs on this machine can connect.
+fn listens_here(config: &Config) -> bool {
+    let is_loopback = |it: SocketAddr| it.ip().is_loopback();
+    config.listen.parse().is_ok_and(is_loopback) || config.listen.starts_with("localhost:")
 }
 
 pub(crate) async fn run(config: &Config, args: &cli::Demo, temporary: bool) -> Result<()> {
@@ -90,6 +97,8 @@ pub(crate) async fn run(config: &Config, args: &cli::Demo, temporary: bool) -> R
         _ = serve::until(stop.clone()) => return Ok(()),
     };
     loops.start_all(&app);
+    let link = web::DemoLink::new(&app.entropy, &access.email, &access.password);
+    let sign_in_url = format!("{}{}", bound.web_url, link.path());
     if let Some(file) = ready_file {
         serve::write_ready_file(
             file,
@@ -98,19 +107,26 @@ pub(crate) async fn run(config: &Config, args: &cli::Demo, temporary: bool) -> R
                 ("api_key", &access.api_key),
                 ("email", &access.email),
                 ("password", &access.password),
+                ("sign_in_url", &sign_in_url),
             ],
         )?;
     }
-    banner::print(config, &access, &bound.web_url, temporary)?;
-    bound.demo = hint(&access, &bound.web_url);
+    banner::print(config, &access, (&bound.web_url, &sign_in_url), temporary)?;
+    if args.open {
+        browser::open(&sign_in_url);
+    }
+    bound.demo = hint(config, &access, &bound.web_url);
+    bound.demo_link = Some(link);
     bound.serve(config, app, loops, stop).await
 }
 
-/// The sign-in page of a demo shows its credentials, but only if the demo is reachable from this machine only.
-fn hint(access: &Access, web_url: &str) -> Option<web::DemoSignIn> {
-    let is_here = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"]
-        .iter()
-        .any(|it| web_url.starts_with(it));
+/// The sign-in page of a demo shows its credentials, but only if the demo is reachable from this machine only. A demo in
+/// a container listens on all addresses, and its link signs in.
+fn hint(config: &Config, access: &Access, web_url: &str) -> Option<web::DemoSignIn> {
+    let is_here = listens_here(config)
+        && ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"]
+            .iter()
+            .any(|it| web_url.starts_with(it));
     let Access { email, password, .. } = access;
     is_here.then(|| web::DemoSignIn { email: email.clone(), password: password.clone() })
 }

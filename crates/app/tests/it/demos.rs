@@ -28,6 +28,11 @@ async fn the_printed_curl_line_works_and_no_files_are_left_behind() {
     let (status, answer) = get(&url, &path, Some(&key));
     assert_eq!((status, answer["data"].as_array().unwrap().len()), (200, 3));
     assert!(demo.output().contains(demo.fact("password")));
+    // The link that signs in works once.
+    let link = demo.fact("sign_in_url").to_owned();
+    assert!(demo.output().contains(&link));
+    let link = link.strip_prefix(&url).unwrap();
+    assert_eq!([get(&url, link, None).0, get(&url, link, None).0], [303, 410]);
     demo.stop();
     let mut left: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();

@@ -58,6 +58,21 @@ async fn metrics_are_public_only_if_the_operator_allows_it() {
 }
 
 #[tokio::test]
+async fn healthy_asks_the_server_at_the_configured_address() {
+    let it = Installation::new().await;
+    let server = it.start(&["serve"]);
+    let address = server.fact("web_url").trim_start_matches("http://").to_owned();
+    assert_eq!(it.run(&["healthy", "--listen", &address]).succeeded(), "ready\n");
+    let mut command = it.command(&["healthy"]);
+    assert_eq!(outcome(command.env("EVENKEEL_LISTEN", &address)).succeeded(), "ready\n");
+    // The tests' programs listen on a port that the system picks.
+    assert!(it.run(&["healthy"]).failed().contains("give --listen"));
+    server.stop();
+    let error = it.run(&["healthy", "--listen", &address]).failed();
+    assert!(error.contains(&format!("no server answers at http://{address}/readyz")), "{error}");
+}
+
+#[tokio::test]
 async fn a_request_in_flight_is_answered_before_the_server_stops() {
     let it = Installation::new().await;
     let mut server = it.start(&["serve"]);

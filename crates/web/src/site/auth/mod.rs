@@ -1,5 +1,6 @@
 //! The sign-in pages: sign-in, second step, sign-up, setup and invitations.
 
+mod demo_link;
 pub(super) mod passkeys;
 mod second_step;
 mod sign_in;
@@ -24,6 +25,7 @@ pub(super) fn router() -> Router<WebState> {
         .route("/invite/{token}", get(sign_up::invitation).post(sign_up::accept))
         .route("/sign-in", get(sign_in::get).post(sign_in::post))
         .route("/sign-in/second", get(second_step::get).post(second_step::post))
+        .route("/demo/{token}", get(demo_link::get))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/passkeys/sign-in/start", post(passkeys::start_sign_in))
         .route("/passkeys/sign-in/finish", post(passkeys::finish_sign_in))

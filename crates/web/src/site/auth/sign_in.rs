@@ -80,13 +80,19 @@ pub(super) fn refusal(error: Error) -> Result<(StatusCode, FormError), PageError
 }
 
 /// Redirects to the second step. Its token is kept in a cookie that grants nothing else.
-fn to_second_step(web: &WebState, token: &str, next: &str) -> Response {
+pub(super) fn to_second_step(web: &WebState, token: &str, next: &str) -> Response {
     let secure = cookies::is_secure(&web.settings.public_url);
     let location = format!("/sign-in/second{}", urls::query_string(&[("next", next)]));
     let mut response = Redirect::to(&location).into_response();
     let line = cookies::set(cookies::SECOND, token, Some(SECOND_STEP_SECONDS), secure);
     response.headers_mut().append(header::SET_COOKIE, line);
     response
+}
+
+/// The sign-in page with a message about what went wrong.
+pub(super) fn page(status: StatusCode, visitor: &Visitor, wrong: &FormError) -> Response {
+    let card = card(visitor, "", "/", wrong);
+    app_page::auth_page_with(status, visitor, "Sign in", &[Asset::Passkeys], card)
 }
 
 fn card(visitor: &Visitor, email: &str, next: &str, wrong: &FormError) -> Markup {

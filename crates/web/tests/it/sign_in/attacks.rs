@@ -212,6 +212,38 @@ async fn only_the_demo_shows_its_password_on_the_sign_in_page() {
 }
 
 #[tokio::test]
+async fn the_demos_link_signs_in_once() {
+    let world = World::new().await;
+    let robin = robin(&world).await;
+    let link = web::DemoLink::new(&world.app.entropy, "robin@example.com", PASSWORD);
+    let path = link.path();
+    assert!(!format!("{link:?}").contains(PASSWORD) && path.len() > 40);
+    let settings = web::Settings {
+        public_url: SITE.to_owned(),
+        demo_link: Some(link),
+        ..web::Settings::default()
+    };
+    let mut guest = Guest::with(&world, settings);
+    // A wrong token, and a HEAD request of a program that previews links, do not use it up.
+    let wrong = format!("{}0", &path[..path.len() - 1]);
+    let wrong = if wrong == path { format!("{}1", &path[..path.len() - 1]) } else { wrong };
+    assert!(guest.get(&wrong).await.refused(410).contains("does not work anymore"));
+    assert!(guest.get(&path[..path.len() - 1]).await.refused(410).contains("Sign in below"));
+    let preview = guest.send(http::Method::HEAD, &path, &[], String::new()).await;
+    assert_eq!((preview.status.as_u16(), guest.cookie(SESSION)), (410, ""));
+    assert_eq!(guest.get(&path).await.location(), "/");
+    let token = guest.cookie(SESSION).to_owned();
+    let found = sessions::find(&world.app, &token, None).await.unwrap().unwrap();
+    assert_eq!(found.0.user, robin.id);
+    // Afterward it is an ordinary sign-in page, also for the one who used it.
+    guest.cookies.clear();
+    assert!(guest.get(&path).await.refused(410).contains("does not work anymore"));
+    assert!(guest.cookie(SESSION).is_empty());
+    // A server that is no demo has no such link.
+    assert!(Guest::new(&world, SITE).get(&path).await.refused(410).contains("does not work"));
+}
+
+#[tokio::test]
 async fn a_form_with_too_many_fields_is_refused() {
     let world = World::new().await;
     robin(&world).await;
