@@ -39,7 +39,7 @@ select {id usr_ t.user_id} as user_id, {id txn_ t.id} as transaction_id, {id acc
     {date t.authorized_on} as date_authorized, {flag t.state = 'pending'} as pending,
     {money t.amount_minor t.currency} as amount, t.amount_minor, t.currency, t.description,
     t.counterparty as counterparty_name, {primary t.category} as category_tier1, t.category as category_tier2,
-    {flag t.transfer_id is not null} as is_transfer, {flag a.hidden_at is not null} as is_hidden,
+    {flag t.transfer_id is not null} as is_transfer, t.note, trim(t.tags) as tags, {flag a.hidden_at is not null} as is_hidden,
     {time t.created_at} as created_at, {time t.updated_at} as updated_at
 from transactions t join accounts a on a.user_id = t.user_id and a.id = t.account_id
 where t.state in ('pending', 'posted');

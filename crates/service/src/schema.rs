@@ -108,6 +108,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "stream_choices",
         sql: include_str!("../../../migrations/0021_stream_choices.sql"),
     },
+    Migration {
+        version: 22,
+        name: "transaction_notes",
+        sql: include_str!("../../../migrations/0022_transaction_notes.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).
@@ -137,6 +142,7 @@ pub async fn state(db: &Db) -> Result<SchemaState, MigrateError> {
 pub fn statements() -> Vec<String> {
     let fixed = [
         crate::ledger::accounts::STATEMENTS,
+        crate::ledger::annotations::STATEMENTS,
         crate::platform::anchors::STATEMENTS,
         crate::platform::audit::STATEMENTS,
         crate::ledger::balances::STATEMENTS,

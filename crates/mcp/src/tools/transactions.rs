@@ -32,6 +32,8 @@ const FIELDS: &[&str] = &[
     "description",
     "date_authorized",
     "is_transfer",
+    "note",
+    "tags",
     "updated_at",
 ];
 const DEFAULT_FIELDS: &[&str] =
@@ -166,6 +168,8 @@ fn write_field(out: &mut Vec<u8>, row: &TransactionRow<'_>, field: &str) {
             None => out.extend_from_slice(b"null"),
         },
         "is_transfer" => write_bool(out, row.is_internal_transfer),
+        "note" => text(out, row.note, TEXT_LENGTH),
+        "tags" => row.write_tags(out),
         _ => quoted(out, |out| write_instant(out, row.updated_at_micros)),
     }
 }
@@ -200,6 +204,8 @@ mod tests {
             counterparty_logo_url: None,
             description: text,
             is_internal_transfer: false,
+            note: None,
+            tags: "",
             updated_at_micros: 0,
         }
     }

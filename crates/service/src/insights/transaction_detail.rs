@@ -14,6 +14,7 @@ use crate::classify::merchants::merchant_name;
 use crate::classify::rule_matches;
 use crate::classify::transfers::PairState;
 use crate::ledger::accounts::{self, Account};
+use crate::ledger::annotations::Tags;
 use crate::ledger::transactions::TransactionState;
 use crate::ledger::transactions::row::{StoredTransaction, transaction_columns};
 use crate::{App, Caller, Error, Result};
@@ -57,6 +58,9 @@ pub struct TransactionDetail {
     pub by_hand: bool,
     pub hidden: bool,
     pub hidden_by: Option<RuleId>,
+    /// The person's own note.
+    pub note: Option<String>,
+    pub tags: Tags,
     pub updated_at: Timestamp,
 }
 
@@ -140,6 +144,8 @@ fn read(row: &db::Row<'_>, accounts: &[Account]) -> db::Result<Found> {
         by_hand: stored.external_id()?.is_some_and(|it| id_source(it) == MANUAL),
         hidden: state == TransactionState::Hidden,
         hidden_by: None,
+        note: row.get(StoredTransaction::WIDTH + 1)?,
+        tags: Tags::read(row.get(StoredTransaction::WIDTH + 2)?),
     };
     Ok(Some((detail, key.map(str::to_owned))))
 }
@@ -203,7 +209,7 @@ async fn legs(
 const GET: &str = concat!(
     "select ",
     transaction_columns!(),
-    ", f.fixed_at from transactions t
+    ", f.fixed_at, t.note, t.tags from transactions t
     left join transaction_fixes f on f.user_id = t.user_id and f.transaction_id = t.id
     where t.user_id = $1 and t.id = $2 and t.state <> 'removed'"
 );

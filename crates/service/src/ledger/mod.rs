@@ -1,6 +1,7 @@
 //! A person's accounts, transactions, holdings and goals, and the totals over them.
 
 pub mod accounts;
+pub mod annotations;
 pub mod balances;
 mod direction;
 pub mod goals;

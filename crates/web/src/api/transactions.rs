@@ -1,5 +1,6 @@
 use base::TransactionId;
 use base::category::Category;
+use service::ledger::annotations;
 use service::ledger::transactions::{self, Change, Filter};
 use service::platform::cursors::Page;
 use service::{Error, Result};
@@ -46,9 +47,15 @@ pub(super) const LIST: Endpoint = Endpoint {
         Parameter {
             name: "q",
             takes: Takes::Text { longest: 100 },
-            description: "Only transactions with this text in the counterparty's name or the bank's description, \
-                ignoring case.",
+            description: "Only transactions with this text in the counterparty's name, the bank's description or the \
+                person's note, ignoring case.",
             example: "coffee",
+        },
+        Parameter {
+            name: "tag",
+            takes: Takes::Text { longest: 30 },
+            description: "Only transactions with this tag of the person.",
+            example: "holiday",
         },
     ],
     path_parameters: &[],
@@ -166,6 +173,7 @@ async fn list(call: Call) -> Result<Answer> {
         pending: query.bool("pending")?,
         category_tier1: category(query.text("category_tier1")?)?,
         q: query.text("q")?.map(str::to_owned),
+        tag: tag(query.text("tag")?),
         ..Filter::default()
     };
     let limit = query.whole(&LIMIT)? as usize;
@@ -183,6 +191,11 @@ async fn list(call: Call) -> Result<Answer> {
         limit,
     };
     Answer::page(body, &pagination)
+}
+
+/// The parameter `tag`. A text that can be no tag is read as an empty one, which no transaction has.
+fn tag(word: Option<&str>) -> Option<String> {
+    word.map(|it| annotations::parse_tag(it).unwrap_or_default())
 }
 
 /// Parses the parameter `category_tier1`.

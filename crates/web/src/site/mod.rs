@@ -125,7 +125,7 @@ fn pages() -> Router<WebState> {
 /// Transactions, rules, recurring payments and income.
 fn money() -> Router<WebState> {
     use settings::rules;
-    use transactions::{corrections, detail, download, manual};
+    use transactions::{corrections, detail, download, manual, notes};
     Router::new()
         .route("/transactions", get(transactions::get))
         .route("/transactions.csv", get(download::csv))
@@ -135,6 +135,7 @@ fn money() -> Router<WebState> {
         .route("/transactions/{id}/edit", get(manual::get).post(manual::change))
         .route("/transactions/{id}/delete", post(manual::delete))
         .route("/transactions/{id}/hide", post(corrections::hide))
+        .route("/transactions/{id}/note", post(notes::save))
         .route("/transactions/{id}/undo", post(corrections::undo))
         .route("/transactions/{id}/transfer", post(corrections::transfer))
         .route("/settings/rules", get(rules::get))

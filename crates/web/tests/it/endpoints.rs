@@ -131,6 +131,8 @@ async fn a_transaction_has_every_member_with_consistent_values() {
             "counterparty_logo_url": null,
             "original_description": "AplPay KROGER #339 \"A\" <b>&amp;\u{1}",
             "is_internal_transfer": false,
+            "note": null,
+            "tags": [],
             "updated_at": "2026-03-10T12:00:00.000Z",
         })
     );

@@ -43,6 +43,12 @@ pub struct Transaction {
     pub original_description: String,
     /// Whether it is one leg of a transfer between the person's own accounts.
     pub is_internal_transfer: bool,
+    /// The person's own note.
+    #[schema(example = "Birthday present for Kim")]
+    pub note: Option<String>,
+    /// The person's own tags, in lower case and in alphabetical order.
+    #[schema(example = json!(["gifts", "kim"]))]
+    pub tags: Vec<String>,
     pub updated_at: Moment,
 }
 
@@ -79,6 +85,9 @@ pub struct TransactionRow<'a> {
     pub counterparty_logo_url: Option<&'a str>,
     pub description: &'a str,
     pub is_internal_transfer: bool,
+    pub note: Option<&'a str>,
+    /// Separated by spaces.
+    pub tags: &'a str,
     pub updated_at_micros: i64,
 }
 
@@ -144,9 +153,29 @@ impl TransactionRow<'_> {
         self.write_words(out);
         out.extend_from_slice(b",\"is_internal_transfer\":");
         write_bool(out, self.is_internal_transfer);
+        self.write_annotations(out);
         out.extend_from_slice(b",\"updated_at\":\"");
         write_instant(out, self.updated_at_micros);
         out.extend_from_slice(b"\"}");
+    }
+
+    fn write_annotations(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b",\"note\":");
+        write_opt_str(out, self.note);
+        out.extend_from_slice(b",\"tags\":");
+        self.write_tags(out);
+    }
+
+    /// Appends the tags as a JSON array.
+    pub fn write_tags(&self, out: &mut Vec<u8>) {
+        out.push(b'[');
+        for (index, tag) in self.tags.split_ascii_whitespace().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            write_str(out, tag);
+        }
+        out.push(b']');
     }
 
     fn write_words(&self, out: &mut Vec<u8>) {
@@ -205,6 +234,8 @@ mod tests {
             counterparty_logo_url: row.counterparty_logo_url.map(str::to_owned),
             original_description: row.description.to_owned(),
             is_internal_transfer: row.is_internal_transfer,
+            note: row.note.map(str::to_owned),
+            tags: row.tags.split_ascii_whitespace().map(str::to_owned).collect(),
             updated_at: Moment(Timestamp::from_microsecond(row.updated_at_micros).unwrap()),
         }
     }
@@ -219,6 +250,7 @@ mod tests {
             category in proptest::option::of(0..Category::ALL.len()),
             (name, counterparty) in (".*", proptest::option::of(".*")),
             (logo, description) in (proptest::option::of(".*"), ".*|[\\x00-\\x7f]*"),
+            (note, tags) in (proptest::option::of(".*"), "( [a-z\"ü-]{1,5}){0,3} ?"),
             updated in 0_i64..4_000_000_000_000_000,
         ) {
             let account_id = AccountId::from_bytes(id).to_string();
@@ -234,6 +266,8 @@ mod tests {
                 counterparty_logo_url: logo.as_deref(),
                 description: &description,
                 is_internal_transfer: transfer,
+                note: note.as_deref(),
+                tags: &tags,
                 updated_at_micros: updated,
             };
             let mut written = Vec::new();

@@ -224,6 +224,7 @@ const SECURITIES: JournaledTable = JournaledTable {
         previous_close = $8, priced_at = $9, updated_at = $10 where user_id = $1 and id = $2",
     types: "bttttttii",
 };
+// The person's note and tags are not part of an import, so undo leaves them.
 const TRANSACTIONS: JournaledTable = JournaledTable {
     name: "transaction",
     select: "select posted_on, id, account_id, state, amount_minor, currency, authorized_on, description,
@@ -231,11 +232,11 @@ const TRANSACTIONS: JournaledTable = JournaledTable {
         counterparty, category, category_stage, merchant_key, transfer_kind, transfer_id, updated_at
         from transactions where user_id = $1 and id = $2",
     delete: "delete from transactions where user_id = $1 and id = $2",
-    restore: "insert into transactions (user_id, posted_on, id, account_id, state, amount_minor, currency,
-        authorized_on, description, told_counterparty, counterparty_logo_url, told_category, external_id,
-        created_at, import_id, counterparty, category, category_stage, merchant_key, transfer_kind, transfer_id,
-        updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-        $19, $20, $21, $22)",
+    restore: "update transactions set posted_on = $2, account_id = $4, state = $5, amount_minor = $6, currency = $7,
+        authorized_on = $8, description = $9, told_counterparty = $10, counterparty_logo_url = $11,
+        told_category = $12, external_id = $13, created_at = $14, import_id = $15, counterparty = $16,
+        category = $17, category_stage = $18, merchant_key = $19, transfer_kind = $20, transfer_id = $21,
+        updated_at = $22 where user_id = $1 and id = $3",
     types: "ibbtititttttibtttttbi",
 };
 

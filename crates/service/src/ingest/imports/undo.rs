@@ -196,10 +196,6 @@ impl Undo {
                 tx.execute(table.delete, &key.params(self.user))?;
             }
             (_, Some(before)) => {
-                if let RowKey::Transaction(_) = key {
-                    // Its date is part of its key, so it is inserted again.
-                    tx.execute(table.delete, &key.params(self.user))?;
-                }
                 let image = RowImage::read(before, table.types)?;
                 let name = self.shown_name(tx, key)?;
                 tx.execute(table.restore, &image.params(self.user))?;

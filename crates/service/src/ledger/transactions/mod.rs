@@ -35,7 +35,7 @@ pub struct Filter {
     pub hidden: bool,
     /// A primary category, such as FOOD_AND_DRINK.
     pub category_tier1: Option<String>,
-    /// Text in the counterparty's name or the bank's description.
+    /// Text in the counterparty's name, the bank's description or the person's note.
     pub q: Option<String>,
     /// Exactly this category, and not only its primary.
     pub category: Option<Category>,
@@ -47,6 +47,8 @@ pub struct Filter {
     /// The least and the greatest size of the amount, whatever its sign, in the currency of its account.
     pub amount_min: Option<Fixed9>,
     pub amount_max: Option<Fixed9>,
+    /// Only transactions with this tag (`annotations::parse_tag`).
+    pub tag: Option<String>,
 }
 
 /// The count and cursors of a page, without its rows.
@@ -240,6 +242,8 @@ fn read<'r>(row: &'r db::Row<'_>, account: &'r VisibleAccount) -> db::Result<Tra
         counterparty_logo_url: row.get(8)?,
         description: row.get(9)?,
         is_internal_transfer: transfer.is_some(),
+        note: row.get(12)?,
+        tags: row.get::<Option<&str>>(13)?.unwrap_or_default(),
         updated_at_micros: row.get(11)?,
     })
 }

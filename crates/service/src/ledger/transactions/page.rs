@@ -103,8 +103,8 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
             let reading = app.db.each_slow(&query.sql, &query.params, |row| {
                 count += 1;
                 after = Some((row.get(3)?, row.get(0)?));
-                let name: Option<&str> = row.get(7)?;
-                let is_found = needle.is_in(row.get(9)?) || name.is_some_and(|it| needle.is_in(it));
+                let texts: [Option<&str>; 3] = [row.get(9)?, row.get(7)?, row.get(12)?];
+                let is_found = texts.into_iter().flatten().any(|it| needle.is_in(it));
                 if is_found && !self.more { self.add(row) } else { Ok(()) }
             });
             reading.await?;

@@ -22,7 +22,7 @@ macro_rules! list_columns {
     ($further:literal) => {
         concat!(
             "select id, account_id, amount_minor, posted_on, authorized_on, state,
-    category, counterparty, counterparty_logo_url, description, transfer_id, updated_at",
+    category, counterparty, counterparty_logo_url, description, transfer_id, updated_at, note, tags",
             $further,
             "
     from transactions t where user_id = $1"
@@ -130,6 +130,11 @@ impl<'a> Query<'a> {
             Some(false) => " and transfer_kind is null",
             None => "",
         });
+        if let Some(tag) = prepared.tag.as_deref() {
+            let at = self.bind(tag);
+            // The first condition is for the index of the transactions with tags.
+            self.push(format_args!(" and tags > '' and strpos(tags, ${at}) > 0"));
+        }
         self.push_amount(">=", filter.amount_min.map(AmountBound::least));
         self.push_amount("<=", filter.amount_max.map(AmountBound::greatest));
         if prepared.narrowed {
@@ -219,6 +224,8 @@ fn codes_with(decimals: u32) -> String {
 pub(super) struct PreparedFilter<'f> {
     pub(super) filter: &'f Filter,
     category_like: Option<String>,
+    /// The tag between spaces, as it is stored.
+    tag: Option<String>,
     /// Whether the rows of invisible accounts must be left out one by one.
     narrowed: bool,
 }
@@ -229,6 +236,7 @@ impl<'f> PreparedFilter<'f> {
             filter,
             // The underscores are wildcards here, and match themselves; no two primaries differ only there.
             category_like: filter.category_tier1.as_ref().map(|it| format!("{it}_%")),
+            tag: filter.tag.as_ref().map(|it| format!(" {it} ")),
             narrowed: narrowed && filter.account_id.is_none(),
         }
     }
@@ -245,7 +253,7 @@ impl PreparedFilter<'_> {
 }
 
 const AMOUNTS: &str =
-    "select id, account_id, posted_on, amount_minor, transfer_kind, description, counterparty
+    "select id, account_id, posted_on, amount_minor, transfer_kind, description, counterparty, note
     from transactions t where user_id = $1";
 // Transfers between own accounts are neither income nor spending. One index holds all these columns, and suffices if
 // the filters ask for no others.
@@ -287,6 +295,7 @@ pub(crate) fn statement_variants() -> Vec<String> {
             transfers: on(10).then_some(on(9)),
             amount_min: (on(9) && on(3)).then_some(Fixed9::ZERO),
             amount_max: (on(9) && on(4)).then_some(Fixed9::ZERO),
+            tag: (on(9) && on(2)).then(|| "work".to_owned()),
         };
         let prepared = PreparedFilter::new(&filter, on(7));
         for caller in &callers {

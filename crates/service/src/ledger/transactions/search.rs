@@ -180,7 +180,8 @@ fn pack(tx: &mut Tx<'_>, user: UserId, bucket: i64) -> Result<()> {
     let mut lines = BTreeSet::new();
     let mut size = 0;
     tx.each(TEXTS, params![user, first, last], |row| {
-        for text in [row.get(0)?, row.get::<Option<&str>>(1)?].into_iter().flatten() {
+        let texts: [Option<&str>; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
+        for text in texts.into_iter().flatten() {
             let mut line = String::with_capacity(text.len());
             fold_into(text, &mut line);
             if size <= WORDS_MAX && !lines.contains(&line) {
@@ -206,7 +207,7 @@ const CONTAINING: &str =
 const LOCK: &str = "insert into transaction_search (user_id, bucket, words) values ($1, $2, null)
     on conflict (user_id, bucket) do update set words = transaction_search.words";
 const CLEAR_DIRTY: &str = "delete from transaction_search_dirty where user_id = $1 and bucket = $2";
-const TEXTS: &str = "select description, counterparty from transactions
+const TEXTS: &str = "select description, counterparty, note from transactions
     where user_id = $1 and posted_on between $2 and $3";
 const SAVE: &str = "update transaction_search set words = $3 where user_id = $1 and bucket = $2";
 

@@ -107,8 +107,8 @@ async fn each_match(
                 count += 1;
                 let day = row.get(2)?;
                 after = Some((day, row.get(0)?));
-                let name: Option<&str> = row.get(6)?;
-                let is_found = needle.is_in(row.get(5)?) || name.is_some_and(|it| needle.is_in(it));
+                let texts: [Option<&str>; 3] = [row.get(5)?, row.get(6)?, row.get(7)?];
+                let is_found = texts.into_iter().flatten().any(|it| needle.is_in(it));
                 if let Some(account) = accounts.find(row.get(1)?).filter(|_| is_found) {
                     visit(day, total_of_row(row, account.currency)?);
                 }

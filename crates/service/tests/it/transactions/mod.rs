@@ -1,5 +1,6 @@
 //! The list of transactions: filters, order, pages, totals and search.
 
+mod annotations;
 mod changes;
 mod counts;
 mod cursors;

@@ -204,6 +204,7 @@ pub const NO_PROOF: &[(&str, &str)] = &[
     ("/transactions/{id}/edit", OWN_DATA),
     ("/transactions/{id}/delete", OWN_DATA),
     ("/transactions/{id}/hide", OWN_DATA),
+    ("/transactions/{id}/note", OWN_DATA),
     ("/transactions/{id}/undo", OWN_DATA),
     ("/transactions/{id}/transfer", OWN_DATA),
     ("/recurring/{id}", OWN_DATA),

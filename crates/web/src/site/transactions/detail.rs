@@ -11,7 +11,8 @@ use service::classify::CategorySource;
 use service::classify::transfers::TransferKind;
 use service::insights::transaction_detail::{self, TransactionDetail, TransferLeg};
 
-use super::category;
+use super::notes::{self, Typed};
+use super::{category, list};
 use crate::site::app_page::AppPage;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
@@ -42,11 +43,22 @@ pub(super) fn page(
     back: &str,
     wrong: &FormError,
 ) -> Response {
+    page_with(person, transaction, back, wrong, None)
+}
+
+/// The page with the note and tags that were typed, if their form was refused.
+pub(super) fn page_with(
+    person: &Person,
+    transaction: &TransactionDetail,
+    back: &str,
+    wrong: &FormError,
+    typed: Option<Typed<'_>>,
+) -> Response {
     let status = match wrong.message.is_empty() {
         true => StatusCode::OK,
         false => StatusCode::BAD_REQUEST,
     };
-    let page_content = TransactionPage { person, it: transaction, back, wrong };
+    let page_content = TransactionPage { person, it: transaction, back, wrong, typed };
     let title = page_content.name();
     AppPage::new(NavItem::Transactions, title).page_with(status, person, page_content.show())
 }
@@ -56,6 +68,7 @@ struct TransactionPage<'a> {
     it: &'a TransactionDetail,
     back: &'a str,
     wrong: &'a FormError,
+    typed: Option<Typed<'a>>,
 }
 
 impl TransactionPage<'_> {
@@ -81,7 +94,7 @@ impl TransactionPage<'_> {
             (self.hiding())
             div.columns {
                 div { (self.facts()) (self.transfer()) }
-                div { (self.correction()) }
+                div { (self.correction()) (self.notes()) }
             }
         }
     }
@@ -196,6 +209,20 @@ impl TransactionPage<'_> {
                     "Your changes override your bank's data and are never overwritten. "
                     a href="/settings/rules" { "View rules" }
                 }
+            }
+        }
+    }
+
+    fn notes(&self) -> Markup {
+        let it = self.it;
+        let (note, tags) = (it.note.as_deref().unwrap_or_default(), it.tags.text());
+        let stored = Typed { note, tags: &tags };
+        let body = notes::fields(self.typed.as_ref().unwrap_or(&stored), self.wrong);
+        html! {
+            section.card aria-labelledby="notes" {
+                h2 id="notes" { "Note and tags" }
+                @if !tags.is_empty() { p { (list::tags(&tags)) } }
+                (self.small_form("note", body))
             }
         }
     }

@@ -19,7 +19,7 @@ use crate::site::person::Person;
 
 const ROWS: usize = 500;
 const HEAD: &str = "Date,Authorized,Account,Name,Bank text,Category,Category code,Amount,Currency,\
-                    Status,Own transfer,Id\r\n";
+                    Status,Own transfer,Id,Note,Tags\r\n";
 /// The amount is a number, so that spreadsheets can add it up.
 const AMOUNT_COLUMN: usize = 7;
 
@@ -151,6 +151,8 @@ fn write_row(out: &mut String, row: &Row) {
         if row.pending { "pending" } else { "posted" },
         if row.is_transfer { "yes" } else { "no" },
         &row.id.to_string(),
+        row.note.as_deref().unwrap_or_default(),
+        &row.tags,
     ];
     for (index, text) in cells.iter().enumerate() {
         if index > 0 {

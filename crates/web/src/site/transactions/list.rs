@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use base::{Date, Money};
 use maud::{Markup, html};
 use service::ledger::accounts::Account;
+use service::ledger::annotations::Tags;
 use service::ledger::transactions::Total;
 
 use super::search::Search;
@@ -19,6 +20,8 @@ pub(super) struct List<'a> {
     pub(super) person: &'a Person,
     pub(super) accounts: Vec<Account>,
     pub(super) search: Search,
+    /// The tags that the person uses.
+    pub(super) tags: Tags,
     pub(super) rows: Vec<Row>,
     pub(super) totals: Vec<Total>,
     pub(super) days: BTreeMap<Date, Vec<Total>>,
@@ -73,6 +76,7 @@ impl List<'_> {
                         (from.show(&nothing_wrong))
                         (to.show(&nothing_wrong))
                         (self.categories())
+                        (self.tag_filter())
                         (fields::select("direction", "Direction", &directions, search.value("direction")))
                         (fields::select("status", "Status", &states, search.value("status")))
                         (fields::select(
@@ -83,6 +87,16 @@ impl List<'_> {
                 }
             }
         }
+    }
+
+    /// The choice of a tag, for a person who uses tags.
+    fn tag_filter(&self) -> Markup {
+        let chosen = self.search.value("tag").trim_start_matches('#').to_lowercase();
+        let labels: Vec<(&str, String)> =
+            self.tags.iter().map(|it| (it, format!("#{it}"))).collect();
+        let mut options = vec![("", "All tags")];
+        options.extend(labels.iter().map(|(tag, label)| (*tag, label.as_str())));
+        html! { @if !labels.is_empty() { (fields::select("tag", "Tag", &options, &chosen)) } }
     }
 
     fn categories(&self) -> Markup {
@@ -225,6 +239,8 @@ impl List<'_> {
                             a href={ "/transactions/" (row.id) "?back=" (here) } { (name) }
                             @if row.pending { " " span.badge.dotted { "Pending" } }
                             span.soft.text { (row.description) }
+                            @if let Some(note) = &row.note { span.soft.note { (note) } }
+                            @if !row.tags.is_empty() { (tags(&row.tags)) }
                             span.soft.narrow { (kind(row)) " · " (row.account_name) }
                         }
                     }
@@ -244,6 +260,18 @@ impl List<'_> {
                 @if let Some(next) = &self.next_cursor {
                     a href=(self.search.href("/transactions", Some(next))) rel="next" { "Older" }
                 }
+            }
+        }
+    }
+}
+
+/// Links to the transactions with each tag.
+pub(super) fn tags(tags: &str) -> Markup {
+    html! {
+        span.tags {
+            @for tag in tags.split_ascii_whitespace() {
+                a.badge href={ "/transactions" (urls::query_string(&[("tag", tag)])) } { "#" (tag) }
+                " "
             }
         }
     }

@@ -9,6 +9,7 @@ pub(super) mod download;
 pub(super) mod entry;
 mod list;
 pub(super) mod manual;
+pub(super) mod notes;
 pub(super) mod recent;
 mod search;
 
@@ -17,6 +18,7 @@ use base::category::Category;
 use base::{Date, Money, TransactionId, date_from_days};
 use http::StatusCode;
 use service::ledger::accounts::{self, Account, Status};
+use service::ledger::annotations;
 use service::ledger::transactions::{self, Filter, PageEnd};
 use service::platform::cursors::Page;
 
@@ -56,7 +58,8 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
         false => StatusCode::BAD_REQUEST,
     };
     let next_cursor = end.next_cursor;
-    let list = List { person: &person, accounts, search, rows, totals, days, next_cursor };
+    let tags = annotations::list_tags(app, caller).await?;
+    let list = List { person: &person, accounts, search, tags, rows, totals, days, next_cursor };
     Ok(AppPage::new(NavItem::Transactions, "Transactions").page_with(status, &person, list.show()))
 }
 
@@ -86,6 +89,9 @@ struct Row {
     counterparty: Option<String>,
     description: String,
     is_transfer: bool,
+    note: Option<String>,
+    /// Separated by spaces.
+    tags: String,
 }
 
 impl Row {
@@ -115,6 +121,8 @@ async fn rows(
             counterparty: row.counterparty.map(str::to_owned),
             description: row.description.to_owned(),
             is_transfer: row.is_internal_transfer,
+            note: row.note.map(str::to_owned),
+            tags: row.tags.trim().to_owned(),
         });
     });
     let end = end.await?;

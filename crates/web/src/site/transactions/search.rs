@@ -4,6 +4,7 @@ use base::category::Category;
 use base::{AccountId, Date};
 use service::ledger::Direction;
 use service::ledger::accounts::Account;
+use service::ledger::annotations;
 use service::ledger::transactions::Filter;
 
 use super::{amount_words, category, date_words};
@@ -12,8 +13,8 @@ use crate::site::urls;
 
 const TEXT_MAX: usize = 100;
 /// The filters in the order of the URL; the cursor comes last.
-const NAMES: [&str; 8] =
-    ["q", "account", "from", "to", "category", "direction", "status", "transfers"];
+const NAMES: [&str; 9] =
+    ["q", "account", "from", "to", "category", "tag", "direction", "status", "transfers"];
 
 pub(super) struct Search {
     /// The valid filters, as given.
@@ -50,6 +51,7 @@ impl Search {
                 Err(problem) => search.problems.push(format!("{problem} This filter was ignored.")),
             }
         }
+        search.read_tag();
         search.read_amount();
         search.read_dates(today);
         let Filter { start_on, end_on, .. } = search.filter;
@@ -61,6 +63,19 @@ impl Search {
             search.given.retain(|(name, _)| *name != "from" && *name != "to");
         }
         search
+    }
+
+    /// Takes a tag out of the text, such as "#work", unless one is given.
+    fn read_tag(&mut self) {
+        let filter = &mut self.filter;
+        let text = filter.q.as_deref().unwrap_or_default();
+        let found = text.split_whitespace().filter(|it| it.starts_with('#'));
+        let found = found.filter_map(|it| Some((it, annotations::parse_tag(it).ok()?))).next();
+        if let Some((word, tag)) = found.filter(|_| filter.tag.is_none()) {
+            let rest: Vec<&str> = text.split_whitespace().filter(|it| *it != word).collect();
+            let rest = rest.join(" ");
+            (filter.q, filter.tag) = ((!rest.is_empty()).then_some(rest), Some(tag));
+        }
     }
 
     /// Takes an amount out of the text, such as ">100".
@@ -100,6 +115,10 @@ impl Search {
             "category" => {
                 let found = Category::ALL.into_iter().find(|it| it.detailed() == value);
                 filter.category = Some(found.ok_or("This category doesn't exist.")?);
+            }
+            "tag" => {
+                let tag = annotations::parse_tag(value);
+                filter.tag = Some(tag.map_err(|_| "This is not a tag.")?);
             }
             "direction" => filter.direction = Some(direction(value)?),
             "status" if value == "hidden" => filter.hidden = true,
@@ -166,6 +185,7 @@ impl Search {
             ("to", _) => format!("To {}", day(self.filter.end_on)),
             ("category", "none") => "No category".to_owned(),
             ("category", code) => category::name_of(code).unwrap_or_default(),
+            ("tag", _) => format!("#{}", self.filter.tag.as_deref().unwrap_or_default()),
             ("direction", "in") => "Money in".to_owned(),
             ("direction", _) => "Money out".to_owned(),
             ("status", "pending") => "Pending".to_owned(),
