@@ -56,8 +56,17 @@ pub(crate) fn find_key(config: &Config) -> Result<Option<Key>> {
     if let Some(key) = &config.installation_key {
         return Ok(Some(key.clone()));
     }
-    let path = key_file(config);
-    let text = match fs::read_to_string(&path) {
+    read_key(&key_file(config))
+}
+
+/// The key that replaces the present one. It is written before anything is encrypted with it.
+pub(crate) fn next_key_file(config: &Config) -> PathBuf {
+    config.data_dir.join("installation.key.next")
+}
+
+/// A key in a file, if the file exists.
+pub(crate) fn read_key(path: &Path) -> Result<Option<Key>> {
+    let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => {

@@ -26,7 +26,7 @@ const RECOMPUTE_REST_MAX: Duration = Duration::from_secs(1);
 const BUCKETS_PER_STEP: usize = 2_000;
 /// The time limit of a step. A step that takes longer is dropped, and the next one starts.
 const STEP_MAX: Duration = Duration::from_secs(60);
-/// The time limit of a sync step: SimpleFIN servers ask banks first, which takes minutes.
+/// The time limit of a sync step: providers ask banks first, which takes minutes.
 const SYNC_STEP_MAX: Duration = Duration::from_secs(900);
 /// How late a loop may be on a busy machine before it counts as stopped.
 const SLACK: Duration = Duration::from_secs(60);
@@ -97,9 +97,7 @@ impl Loops {
         self.start("book splits and dividends", 900, app, |app| async move {
             paper::settle_once(&app).await
         });
-        self.start_within("ask connections", (60, SYNC_STEP_MAX), app, |app| async move {
-            connections::sync_once(&app).await
-        });
+        self.start_connections(app);
         self.start_webhooks(app);
         self.start("delete abandoned staged files", 600, app, |app| async move {
             imports::files::forget_once(&app).await
@@ -119,6 +117,21 @@ impl Loops {
         );
         self.start("shrink the database file", 600, app, |app| async move {
             retention::shrink_once(&app).await
+        });
+    }
+
+    fn start_connections(&mut self, app: &App) {
+        self.start_within("ask connections", (60, SYNC_STEP_MAX), app, |app| async move {
+            connections::sync_once(&app).await
+        });
+        self.start_within(
+            "ask what came of bank sign-ins",
+            (20, SYNC_STEP_MAX),
+            app,
+            |app| async move { connections::poll_once(&app).await },
+        );
+        self.start_within("end access at providers", (60, SYNC_STEP_MAX), app, |app| async move {
+            connections::revoke_once(&app).await
         });
     }
 

@@ -67,6 +67,7 @@ async fn app_on(config: &Config, (db, key): (Db, Key)) -> Result<App> {
             &config.connections_allow_networks,
             config.connections_ca_file.as_deref(),
         )?,
+        bank_providers: config.bank_providers.clone(),
         disk: config.database_url.is_none().then(|| Disk {
             folder: config.data_dir.clone(),
             free_bytes_min: config.free_bytes_min,

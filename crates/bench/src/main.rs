@@ -127,6 +127,7 @@ async fn open_with(
         approvals_life_seconds: 86_400,
         webhook_client,
         bank_client: None,
+        bank_providers: Vec::new(),
         disk: None,
         imports: Default::default(),
     }))

@@ -9,6 +9,7 @@ mod error;
 pub mod exports;
 pub mod ingest;
 pub mod insights;
+pub mod key_rotation;
 pub mod ledger;
 pub mod onboarding;
 pub mod platform;
@@ -84,6 +85,8 @@ pub struct Setup {
     pub webhook_client: Option<net::HttpClient>,
     /// The HTTP client for connections to banks and for the documents of OAuth apps; `None` where there are none.
     pub bank_client: Option<net::HttpClient>,
+    /// What the operator set for bank providers.
+    pub bank_providers: Vec<ingest::connections::ProviderSettings>,
     /// The disk of the database file; `None` for PostgreSQL.
     pub disk: Option<platform::readiness::Disk>,
     /// Limits on imported files.
@@ -120,7 +123,11 @@ impl App {
             readiness: platform::readiness::Readiness::new(schema::known_version(), setup.disk),
             webhooks,
             document_client: setup.bank_client.clone(),
-            bank_client: ingest::connections::BankClient::new(setup.bank_client, &installation_key),
+            bank_client: ingest::connections::BankClient::new(
+                setup.bank_client,
+                setup.bank_providers,
+                &installation_key,
+            ),
             db,
             installation_key,
             cleaned_handover: Default::default(),

@@ -113,6 +113,16 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "transaction_notes",
         sql: include_str!("../../../migrations/0022_transaction_notes.sql"),
     },
+    Migration {
+        version: 23,
+        name: "providers",
+        sql: include_str!("../../../migrations/0023_providers.sql"),
+    },
+    Migration {
+        version: 24,
+        name: "bank_links",
+        sql: include_str!("../../../migrations/0024_bank_links.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).
@@ -149,6 +159,8 @@ pub fn statements() -> Vec<String> {
         crate::access::devices::STATEMENTS,
         crate::exports::STATEMENTS,
         crate::ledger::goals::STATEMENTS,
+        crate::key_rotation::STATEMENTS,
+        crate::platform::ended_access::STATEMENTS,
         crate::platform::health::STATEMENTS,
         crate::platform::idempotency::STATEMENTS,
         crate::access::images::STATEMENTS,

@@ -1,10 +1,13 @@
 //! Sources of accounts and prices: parses foreign formats into drafts and quotes. Knows nothing of users or of the
 //! database.
 
+pub mod banks;
 pub mod files;
 mod json_decimal;
 pub mod market;
 mod percent;
+pub mod plaid;
 mod plausibility;
+pub mod provider;
 pub mod simplefin;
 mod unique_ids;

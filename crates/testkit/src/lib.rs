@@ -7,6 +7,7 @@ mod database;
 pub mod draft;
 mod market;
 mod pgbouncer;
+pub mod plaid;
 mod proxy;
 pub mod receiver;
 pub mod simplefin;

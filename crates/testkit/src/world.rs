@@ -48,6 +48,7 @@ impl World {
             approvals_life_seconds: 86_400,
             webhook_client: Some(http_client()),
             bank_client: Some(http_client()),
+            bank_providers: Vec::new(),
             disk: None,
             imports: Default::default(),
         };
@@ -87,6 +88,7 @@ impl World {
             approvals_life_seconds: 86_400,
             webhook_client: Some(http_client()),
             bank_client: Some(http_client()),
+            bank_providers: Vec::new(),
             disk: None,
             imports: Default::default(),
         }
@@ -101,6 +103,23 @@ impl World {
     /// The same process with other limits on imported files.
     pub fn with_imports(&self, imports: service::ingest::imports::files::Limits) -> App {
         App::new(Setup { imports, ..self.setup() })
+    }
+
+    /// The same process with settings for bank providers.
+    pub fn with_bank_providers(
+        &self,
+        bank_providers: Vec<service::ingest::connections::ProviderSettings>,
+    ) -> App {
+        App::new(Setup { bank_providers, ..self.setup() })
+    }
+
+    /// A process on the same database with another installation key.
+    pub fn with_key(
+        &self,
+        installation_key: installation::Key,
+        bank_providers: Vec<service::ingest::connections::ProviderSettings>,
+    ) -> App {
+        App::new(Setup { installation_key, bank_providers, ..self.setup() })
     }
 
     /// The same process without an HTTP client for banks.

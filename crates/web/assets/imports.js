@@ -110,7 +110,8 @@
 
   async function follow() {
     for (;;) {
-      await new Promise((done) => { setTimeout(done, 1000); });
+      const wait = Number(document.querySelector('[data-commit]').dataset.commit) || 1000;
+      await new Promise((done) => { setTimeout(done, wait); });
       try {
         const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
         const fresh = html(await answer.text()).querySelector('[data-commit]');

@@ -2,6 +2,7 @@
 
 mod answer;
 pub mod api;
+mod bank_webhooks;
 mod body;
 mod cors;
 mod deadlines;
@@ -168,6 +169,7 @@ pub fn routers_with(app: App, settings: Settings, endpoints: &'static [api::Endp
         .route("/v1/{*path}", v1)
         .route("/mcp", any(mcp_endpoint::handle))
         .merge(oauth::router(&web))
+        .merge(bank_webhooks::router())
         .merge(site::router(&web))
         .with_state(web);
     if serve_metrics {

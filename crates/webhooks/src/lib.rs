@@ -16,6 +16,7 @@
 //! context                           database, clock, HTTP client, limiter
 //! limiter, outcome, version_check
 //! delivery
+//! rekey
 //! secrets
 //! endpoint, payload, signatures, error
 //! ```
@@ -38,6 +39,7 @@ mod limiter;
 pub mod outbox;
 mod outcome;
 mod payload;
+pub mod rekey;
 pub mod replay;
 pub mod retention;
 mod secrets;
@@ -67,6 +69,7 @@ pub fn statements() -> Vec<&'static str> {
         fan_out::STATEMENTS,
         outbox::STATEMENTS,
         payload::STATEMENTS,
+        rekey::STATEMENTS,
         replay::STATEMENTS,
         retention::STATEMENTS,
         settle::STATEMENTS,

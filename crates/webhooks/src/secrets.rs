@@ -76,6 +76,17 @@ impl SecretCipher {
         all.filter(|_| rest.is_empty()).ok_or_else(undecryptable)
     }
 
+    /// Decrypts, and encrypts with another key.
+    pub(crate) fn reencrypt(
+        &self,
+        new: &SecretCipher,
+        entropy: &Entropy,
+        endpoint: EndpointId,
+        encrypted: &[u8],
+    ) -> Result<Vec<u8>> {
+        new.encrypt_bytes(entropy, endpoint, &self.decrypt_bytes(endpoint, encrypted)?)
+    }
+
     /// Encrypts with the endpoint as associated data: moved to the row of another endpoint, it cannot be decrypted.
     fn encrypt_bytes(
         &self,

@@ -19,6 +19,13 @@ pub(crate) enum Connect {
     /// Connect SimpleFIN with a setup token, which works once
     #[command(long_about = SIMPLEFIN_HELP)]
     Simplefin(NewConnection),
+    /// Connect a bank with Plaid: prints a page to sign in on, and waits
+    Plaid(NewLink),
+    /// Sign in to a bank again: prints a page to sign in on, and waits
+    Repair {
+        #[command(flatten)]
+        which: Which,
+    },
     /// List a person's connections and their status
     List {
         #[command(flatten)]
@@ -52,6 +59,20 @@ pub(crate) struct NewConnection {
     #[command(flatten)]
     pub(crate) token: TokenFrom,
     /// Add all accounts with their suggested types, and sync them
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Args)]
+pub(crate) struct NewLink {
+    #[command(flatten)]
+    pub(crate) whose: PersonArgs,
+    /// Keep a second connection to a bank that is connected already
+    #[arg(long)]
+    pub(crate) keep_duplicate: bool,
+    /// Add all accounts with their types, and sync them
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]

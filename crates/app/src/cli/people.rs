@@ -87,6 +87,12 @@ pub(crate) enum Key {
         #[command(flatten)]
         output: Output,
     },
+    /// Replace the installation key, and encrypt everything with the new one. Stop the server first
+    RotateInstallation {
+        /// A file with the new key, 64 hexadecimal digits, if the setting installation_key holds the present one
+        #[arg(long, value_name = "FILE")]
+        new_key_file: Option<std::path::PathBuf>,
+    },
     /// Revoke an API key
     Revoke {
         /// Key id, as shown by `evenkeel key list`

@@ -1,19 +1,19 @@
-//! `evenkeel connect`: creates and manages SimpleFIN connections.
+//! `evenkeel connect`: creates and manages connections to banks.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 
 use anyhow::{Context as _, Result, bail};
-use base::draft::AccountKind;
+use base::draft::{AccountKind, Source};
 use base::{AccountId, ConnectionId};
 use serde_json::json;
 use service::ingest::connections::{
-    self, AddAccount, Choice, Connection, OfferStatus, OfferedAccount, OwedSign, REQUESTS_A_DAY,
-    Selection,
+    self, AddAccount, Choice, ConnectMethod, Connection, LinkTarget, OfferStatus, OfferedAccount,
+    OwedSign, Remedy, Selection, State,
 };
 use service::{App, Caller};
 
-use super::{instant, named_or_only_person, print, print_json, read_line, sync};
+use super::{connect_link, instant, named_or_only_person, print, print_json, read_line, sync};
 use crate::cli;
 use crate::config::Config;
 use crate::open::{self, IfMissing};
@@ -22,6 +22,8 @@ pub(crate) async fn run(config: &Config, command: &cli::Connect) -> Result<()> {
     let app = open::app(config, IfMissing::Fail).await?;
     match command {
         cli::Connect::Simplefin(new) => create(&app, new).await,
+        cli::Connect::Plaid(new) => plaid(&app, new).await,
+        cli::Connect::Repair { which } => repair(&app, which).await,
         cli::Connect::List { whose, output } => list(&app, whose, output.json).await,
         cli::Connect::Choose(args) => choose(&app, args).await,
         cli::Connect::Renew { which, token } => renew(&app, which, token).await,
@@ -45,6 +47,30 @@ async fn create(app: &App, new: &cli::NewConnection) -> Result<()> {
     show_offers(app, &caller, id, new.output.json).await
 }
 
+async fn plaid(app: &App, new: &cli::NewLink) -> Result<()> {
+    let user = named_or_only_person(app, new.whose.user.as_deref()).await?;
+    let caller = user.owner();
+    let target = LinkTarget::New(Source::Plaid);
+    let id = connect_link::follow(app, &caller, target, new.keep_duplicate).await?;
+    if new.all {
+        add_all(app, &caller, id).await?;
+        return sync::sync_and_print(app, &caller, &[id], new.output.json).await;
+    }
+    show_offers(app, &caller, id, new.output.json).await
+}
+
+async fn repair(app: &App, args: &cli::Which) -> Result<()> {
+    let (caller, id) = which(app, args).await?;
+    let connection = connections::get(app, &caller, id).await?;
+    let target = match (connection.state, connection.remedy) {
+        (State::Disconnected, _) | (_, Some(Remedy::Reconnect)) => LinkTarget::Reconnect(id),
+        (_, Some(Remedy::AddAccounts)) => LinkTarget::AddAccounts(id),
+        _ => LinkTarget::Repair(id),
+    };
+    connect_link::follow(app, &caller, target, false).await?;
+    print(&text_of(&connections::get(app, &caller, id).await?))
+}
+
 async fn list(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
     let user = named_or_only_person(app, whose.user.as_deref()).await?;
     let all = connections::list(app, &user.owner()).await?;
@@ -52,7 +78,9 @@ async fn list(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
         return print_json(&all.iter().map(json_of).collect());
     }
     if all.is_empty() {
-        return print("No connections yet. Add one with `evenkeel connect simplefin`.\n");
+        return print(
+            "No connections yet. Add one with `evenkeel connect plaid` or `evenkeel connect simplefin`.\n",
+        );
     }
     print(&all.iter().map(text_of).collect::<String>())
 }
@@ -85,7 +113,11 @@ async fn renew(app: &App, args: &cli::Which, from: &cli::TokenFrom) -> Result<()
 
 async fn disconnect(app: &App, args: &cli::Which) -> Result<()> {
     let (caller, id) = which(app, args).await?;
+    let provider = connections::get(app, &caller, id).await?.provider();
     connections::disconnect(app, &caller, id).await?;
+    if provider.is_some_and(|it| it.method() == ConnectMethod::Link) {
+        return print("Disconnected. Imported data stays. A running server tells the provider.\n");
+    }
     print(
         "Disconnected. Imported data stays. To revoke the access itself, remove Evenkeel on \
             SimpleFIN's page, too.\n",
@@ -240,8 +272,8 @@ fn text_of(it: &Connection) -> String {
     }
     if let Some(at) = it.next_sync_at {
         text.push_str(&format!(
-            ", next {at:.0}, {} of {REQUESTS_A_DAY} requests today",
-            it.requests_today
+            ", next {at:.0}, {} of {} requests today",
+            it.requests_today, it.requests_max
         ));
     }
     if it.open_offers > 0 {

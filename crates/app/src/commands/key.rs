@@ -6,15 +6,19 @@ use serde_json::json;
 use service::access::keys::{self, ApiKey, NewKey};
 use service::{App, Scopes};
 
-use super::{instant, named_or_only_person, print, print_json};
+use super::{instant, named_or_only_person, print, print_json, rotate_key};
 use crate::cli;
 use crate::config::Config;
 use crate::data_dir;
 use crate::open::{self, IfMissing};
 
 pub(crate) async fn run(config: &Config, command: &cli::Key) -> Result<()> {
+    if let cli::Key::RotateInstallation { new_key_file } = command {
+        return rotate_key::run(config, new_key_file.as_deref()).await;
+    }
     let app = open::app(config, IfMissing::Fail).await?;
     match command {
+        cli::Key::RotateInstallation { .. } => Ok(()),
         cli::Key::Create(new) => create(&app, new, &url(config)).await,
         cli::Key::List { whose, output } => list(&app, whose, output.json).await,
         cli::Key::Revoke { id, whose } => revoke(&app, whose, id).await,

@@ -4,6 +4,7 @@ pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod benefit;
 pub(crate) mod connect;
+mod connect_link;
 pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod healthy;
@@ -11,6 +12,7 @@ pub(crate) mod import;
 pub(crate) mod key;
 pub(crate) mod mcp_stdio;
 pub(crate) mod migrate;
+mod rotate_key;
 pub(crate) mod sync;
 pub(crate) mod user;
 

@@ -207,7 +207,7 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::Networks,
         default: Some(""),
         secret: false,
-        about: "Private networks where a SimpleFIN server may be, in addition to public addresses.",
+        about: "Private networks where a bank provider may be, in addition to public addresses.",
     },
     Key {
         name: "connections.ca_file",
@@ -215,6 +215,34 @@ pub(crate) const KEYS: &[Key] = &[
         default: None,
         secret: false,
         about: "PEM file of certificate authorities to trust for connections, in addition to the system's.",
+    },
+    Key {
+        name: "plaid.client_id",
+        kind: Kind::Secret,
+        default: None,
+        secret: true,
+        about: "Plaid keys for everybody who has none of their own: the client id.",
+    },
+    Key {
+        name: "plaid.secret",
+        kind: Kind::Secret,
+        default: None,
+        secret: true,
+        about: "Plaid keys for everybody who has none of their own: the secret of the environment.",
+    },
+    Key {
+        name: "plaid.environment",
+        kind: Kind::Word(&["sandbox", "production"]),
+        default: Some("production"),
+        secret: false,
+        about: "The environment that plaid.client_id and plaid.secret are for.",
+    },
+    Key {
+        name: "plaid.url",
+        kind: Kind::Origin,
+        default: None,
+        secret: false,
+        about: "Address of Plaid's API; by default that of the environment.",
     },
     Key {
         name: "imports.unpacked_mib",

@@ -10,9 +10,12 @@ mod value;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
+use base::draft::Source;
+use service::ingest::connections::{ProviderSettings, Secret, plaid};
 use service::ingest::imports::files;
 use service::ledger::quotes::WhenClosed;
 use service::platform::installation;
@@ -65,6 +68,7 @@ pub(crate) struct Config {
     pub(crate) webhooks_ca_file: Option<PathBuf>,
     pub(crate) connections_allow_networks: Vec<base::Network>,
     pub(crate) connections_ca_file: Option<PathBuf>,
+    pub(crate) bank_providers: Vec<ProviderSettings>,
     pub(crate) imports: files::Limits,
     pub(crate) market: Market,
     pub(crate) when_closed: WhenClosed,
@@ -118,6 +122,26 @@ fn load_with(
     settings.add_environment(variables.into_iter())?;
     settings.add_flags(&flags.values)?;
     Config::new(settings)
+}
+
+/// The settings of Plaid: keys, if the operator has some, and its address, if it is another.
+fn plaid(all: &Settings) -> Result<ProviderSettings> {
+    let (id, secret) = (all.maybe_text("plaid.client_id"), all.maybe_text("plaid.secret"));
+    ensure!(
+        id.is_some() == secret.is_some(),
+        "plaid.client_id and plaid.secret belong together; set both or neither"
+    );
+    let environment = plaid::Environment::parse(&all.text("plaid.environment")?);
+    let environment = environment.unwrap_or(plaid::Environment::Production);
+    let read = |(client_id, secret)| -> Result<Secret> {
+        let keys = plaid::Keys { client_id, secret, environment }.to_secret();
+        let checked = plaid::Keys::read(&keys);
+        checked.context("plaid.client_id and plaid.secret cannot be used")?;
+        Ok(keys)
+    };
+    let keys = id.zip(secret).map(read).transpose()?.map(Arc::new);
+    let url = all.maybe_text("plaid.url").map(Arc::from);
+    Ok(ProviderSettings { source: Source::Plaid, keys, url })
 }
 
 /// The provider of market prices.
@@ -209,6 +233,7 @@ impl Config {
             webhooks_ca_file: all.maybe_text("webhooks.ca_file").map(PathBuf::from),
             connections_allow_networks: networks("connections.allow_networks"),
             connections_ca_file: all.maybe_text("connections.ca_file").map(PathBuf::from),
+            bank_providers: vec![plaid(&all)?],
             imports: import_limits(&all)?,
             market: Market::new(&all)?,
             when_closed: WhenClosed::parse(&all.text("trading.when_closed")?)

@@ -130,3 +130,26 @@ async fn a_connection_that_cannot_be_made_is_refused_with_one_sentence() {
     // The token was not spent on any of these.
     run_with_input(fixture.command(&args), &token).succeeded();
 }
+
+#[tokio::test]
+async fn a_new_installation_key_keeps_connections_and_the_audit_trail() {
+    let fixture = Fixture::new().await;
+    let it = &fixture.it;
+    let connect = ["connect", "simplefin", "--token-stdin", "--all", "--json"];
+    fixture.run_with_token(&connect).succeeded();
+    let id = it.run(&["connect", "list", "--json"]).json()[0]["id"].as_str().unwrap().to_owned();
+    let before = std::fs::read_to_string(it.data_dir().join("installation.key")).unwrap();
+    let done = it.run(&["key", "rotate-installation"]).succeeded();
+    assert!(done.contains("Encrypted 1 secrets and signed 1 anchors"), "{done}");
+    assert_ne!(std::fs::read_to_string(it.data_dir().join("installation.key")).unwrap(), before);
+    assert!(!it.data_dir().join("installation.key.next").exists());
+    fixture.run(&["sync", &id]).succeeded();
+    it.run(&["audit", "verify"]).succeeded();
+    // Interrupted after the commit: the new key is only in its own file. The command finishes.
+    let now = std::fs::read_to_string(it.data_dir().join("installation.key")).unwrap();
+    std::fs::write(it.data_dir().join("installation.key.next"), now).unwrap();
+    std::fs::write(it.data_dir().join("installation.key"), before).unwrap();
+    it.run(&["user", "list"]).failed();
+    it.run(&["key", "rotate-installation"]).succeeded();
+    fixture.run(&["sync", &id]).succeeded();
+}

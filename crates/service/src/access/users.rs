@@ -6,7 +6,7 @@ use wire::json::Moment;
 use wire::v1::{self, Scope};
 
 use crate::access::passwords;
-use crate::platform::{anchors, person_lock};
+use crate::platform::{anchors, ended_access, person_lock};
 use crate::{App, Caller, Error, Result, Tx};
 
 #[derive(Debug, Clone)]
@@ -173,6 +173,7 @@ pub async fn delete(app: &App, user: UserId) -> Result<()> {
         .db
         .write(move |tx| {
             tx.allow_long_statements()?;
+            ended_access::queue_all(tx, user)?;
             let deleted = tx.execute(DELETE, params![user])?;
             tx.execute(PROMOTE_ADMIN, &[])?;
             Ok::<_, Error>(deleted)

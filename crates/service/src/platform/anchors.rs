@@ -136,6 +136,27 @@ pub(crate) fn advance(
     Ok(())
 }
 
+/// Signs the anchors of a person with another key, the second signer. An anchor that the first one did not sign stays as
+/// it is, so that `check` goes on to report it. Returns how many were signed, and how many were not.
+pub(crate) fn sign_again(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    [old, new]: &[db::Signer; 2],
+) -> Result<(usize, usize)> {
+    let read_named = |row: &db::Row<'_>| Ok((read(row)?, row.get::<String>(6)?));
+    let (mut signed, mut refused) = (0, 0);
+    for (anchor, chain) in tx.all(LIST, params![user], read_named)? {
+        if !anchor.is_signed_by(user, &chain, old) {
+            refused += 1;
+            continue;
+        }
+        let [seal, since] = anchor.signed_bytes(user, &chain).map(|bytes| new(&bytes));
+        tx.execute(SIGN, params![user, &chain, &seal[..], &since[..]])?;
+        signed += 1;
+    }
+    Ok((signed, refused))
+}
+
 /// The end of a chain as its anchor has it.
 pub(crate) fn anchored_end(tx: &mut Tx<'_>, user: UserId, chain: &str) -> Result<Option<ChainEnd>> {
     Ok(tx.first(FIND, params![user, chain], read)?.map(|it| it.end))
@@ -194,12 +215,24 @@ pub(crate) fn check(
 
 impl Anchor {
     fn is_genuine(&self, app: &App, user: UserId, chain: &str) -> bool {
+        self.signed_bytes(user, chain).iter().zip([&self.seal, &self.since_seal]).all(
+            |(bytes, seal)| {
+                let expected = app.db.sign(bytes);
+                expected.is_some_and(|it| verify_slices_are_equal(&it, seal).is_ok())
+            },
+        )
+    }
+
+    fn is_signed_by(&self, user: UserId, chain: &str, signer: &db::Signer) -> bool {
+        let seals = [&self.seal, &self.since_seal];
+        let mut pairs = self.signed_bytes(user, chain).into_iter().zip(seals);
+        pairs.all(|(bytes, seal)| verify_slices_are_equal(&signer(&bytes), seal).is_ok())
+    }
+
+    /// What its two seals sign.
+    fn signed_bytes(&self, user: UserId, chain: &str) -> [Vec<u8>; 2] {
         let since = since_bytes(user, chain, self.since_number, self.since_at);
-        let pairs = [(end_bytes(user, chain, &self.end), &self.seal), (since, &self.since_seal)];
-        pairs.iter().all(|(bytes, seal)| {
-            let expected = app.db.sign(bytes);
-            expected.is_some_and(|it| verify_slices_are_equal(&it, seal).is_ok())
-        })
+        [end_bytes(user, chain, &self.end), since]
     }
 }
 
@@ -220,7 +253,12 @@ const ADVANCE: &str = "update anchors set number = $4, hash = $5, seal = $6
     where user_id = $1 and chain = $2 and seal = $3";
 const FIND: &str = "select number, hash, seal, since_number, since_at, since_seal from anchors
     where user_id = $1 and chain = $2";
+const LIST: &str =
+    "select number, hash, seal, since_number, since_at, since_seal, chain from anchors
+    where user_id = $1 order by chain limit 100000";
+const SIGN: &str =
+    "update anchors set seal = $3, since_seal = $4 where user_id = $1 and chain = $2";
 const LIST_LEDGERS: &str = "select chain from anchors where user_id = $1 and chain <> 'audit'
     order by chain limit 1000";
 
-pub(crate) const STATEMENTS: &[&str] = &[INSERT, ADVANCE, FIND, LIST_LEDGERS];
+pub(crate) const STATEMENTS: &[&str] = &[INSERT, ADVANCE, FIND, LIST, SIGN, LIST_LEDGERS];

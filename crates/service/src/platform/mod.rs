@@ -5,6 +5,7 @@ pub mod audit;
 pub mod background;
 pub mod cursors;
 pub mod dirty_queue;
+pub(crate) mod ended_access;
 pub mod health;
 pub mod idempotency;
 pub mod installation;

@@ -72,6 +72,12 @@ pub(crate) fn alive_until(tx: &mut Tx<'_>, holder: [u8; 16]) -> Result<Option<Ti
     Ok(tx.first(ALIVE_UNTIL, &[Param::Id(Some(holder))], |row| row.get(0))?)
 }
 
+/// Whether any server runs on this database.
+pub(crate) fn is_any_alive(tx: &mut Tx<'_>) -> Result<bool> {
+    let now = tx.now()?;
+    Ok(tx.first(ANY_ALIVE, params![now], |row| row.get::<Timestamp>(0))?.is_some())
+}
+
 /// A condition of SQL: the process in a column is dead at a time. False where the column is null; that must be said,
 /// because null is not in an empty set.
 macro_rules! holder_is_dead {
@@ -93,6 +99,7 @@ const RENEW: &str = "insert into processes (id, started_at, alive_until) values 
     on conflict (id) do update set alive_until = excluded.alive_until";
 const LEAVE: &str = "delete from processes where id = $1";
 const FORGET: &str = "delete from processes where alive_until < $1";
+const ANY_ALIVE: &str = "select alive_until from processes where alive_until > $1 limit 1";
 const ALIVE_UNTIL: &str = "select alive_until from processes where id = $1";
 
-pub(crate) const STATEMENTS: &[&str] = &[RENEW, LEAVE, FORGET, ALIVE_UNTIL];
+pub(crate) const STATEMENTS: &[&str] = &[RENEW, LEAVE, FORGET, ANY_ALIVE, ALIVE_UNTIL];

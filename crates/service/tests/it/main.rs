@@ -24,6 +24,7 @@ mod manual;
 mod net_worth;
 mod oauth;
 mod passkeys;
+mod plaid;
 mod processes;
 mod profiles;
 mod recovery;

@@ -1,6 +1,6 @@
 //! People: unique email addresses, passwords, profiles, and complete deletion.
 
-use base::draft::AccountKind;
+use base::draft::{AccountKind, Source};
 use base::{BenefitId, Currency, UserId};
 use service::access::keys::NewKey;
 use service::access::sessions::{self, Visit};
@@ -11,7 +11,7 @@ use service::classify::corrections;
 use service::classify::overrides::Override;
 use service::classify::rules::{self, NewRule};
 use service::classify::transfers;
-use service::ingest::connections;
+use service::ingest::connections::{self, LinkAddresses, LinkState, LinkTarget};
 use service::ingest::imports;
 use service::ingest::imports::files::{self, AccountChoice, Choices, DestinationChoice};
 use service::insights::benefits;
@@ -23,6 +23,7 @@ use service::platform::limits;
 use service::trading::paper;
 use service::{Caller, Error, Result, Scopes, insights, webhooks};
 use testkit::draft::{account, brokerage, card, checking, position, rate, statement, trade, txn};
+use testkit::plaid::Plaid;
 use testkit::simplefin::{self, SimpleFin};
 use testkit::{Kind, Person, World, hex, new_key, new_user};
 use wire::v1::{self, Scope};
@@ -166,6 +167,7 @@ async fn someone_with_everything(world: &World) -> Person {
     limits::count_request(&world.app, *key.id.as_bytes()).await.unwrap();
     with_insights(world, &person).await;
     with_a_connection(world, &person).await;
+    with_ended_access(world, &person).await;
     with_access(world, &person).await;
     with_proposals(world, &person).await;
     with_webhooks(world, &person).await;
@@ -239,6 +241,21 @@ async fn with_a_connection(world: &World, person: &Person) {
     server.account(simplefin::Account::new("CON-1", "ACT-1", "Checking", "1.00", 1_770_000_000));
     let token = server.setup_token();
     connections::create(&world.app, &person.caller, &token, None).await.unwrap();
+}
+
+/// A bank that was connected with the person's own keys of Plaid and disconnected, of which Plaid has yet to be told.
+async fn with_ended_access(world: &World, person: &Person) {
+    let server = Plaid::start(world.clock.clone()).await;
+    let app = world.with_bank_providers(vec![server.settings()]);
+    let caller = &person.caller;
+    let keys = server.keys().to_secret();
+    connections::save_keys(&app, caller, Source::Plaid, &keys).await.unwrap();
+    let (target, nowhere) = (LinkTarget::New(Source::Plaid), LinkAddresses::default());
+    let link = connections::start_link(&app, caller, target, nowhere).await.unwrap();
+    server.sign_in("ins_1", "First Platypus Bank", Vec::new());
+    let state = connections::check_link(&app, caller, &link.id, None).await.unwrap();
+    let LinkState::Done { connection } = state else { panic!("{state:?}") };
+    connections::disconnect(&app, caller, connection).await.unwrap();
 }
 
 /// Tables whose rows name no person, or in which not every person has rows.
@@ -328,8 +345,11 @@ async fn deleting_a_person_deletes_every_row_of_theirs() {
     users::delete(&world.app, robin.user.id).await.unwrap();
     let after = world.stored().await;
     assert!(!before["invitations"].is_empty() && after["invitations"].is_empty());
+    // Access to a bank stays until the provider has been told that it ended, encrypted.
+    assert!(after["connection_removals"].iter().any(|it| it.contains(&of_robin)));
     for (table, rows) in &after {
-        assert!(rows.iter().all(|it| !it.contains(&of_robin)), "{table}: {rows:?}");
+        let none = rows.iter().all(|it| !it.contains(&of_robin));
+        assert!(none || table == "connection_removals", "{table}: {rows:?}");
         // Kim becomes the admin; nothing else of theirs changes.
         let kims = |rows: &[String]| -> Vec<String> {
             let rows = rows.iter().filter(|it| it.contains(&of_kim));

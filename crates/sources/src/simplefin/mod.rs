@@ -8,6 +8,7 @@ mod kinds;
 mod lenient;
 mod notice;
 mod positions;
+mod provide;
 mod redirects;
 mod response;
 
@@ -16,12 +17,14 @@ use std::time::Duration;
 use base::{Currency, Date, Money, Timestamp, date_from_days, days_from_date};
 use net::HttpClient;
 
+pub use crate::provider::{AccountChoice, OwedSign, UnsupportedAccount};
 pub use address::{AccessUrl, AddressError, SetupToken};
-pub use drafts::{AccountChoice, OwedSign, drafts};
+pub use drafts::drafts;
 pub use error::SimplefinError;
 pub use kinds::{suggest_kind, suggest_owed};
 pub use notice::{Notice, NoticeKind};
 pub use positions::Holding;
+pub use provide::Simplefin;
 pub use response::read;
 
 use self::redirects::BoundedRequest;
@@ -105,14 +108,6 @@ pub struct Transaction {
     pub memo: Option<String>,
     /// The merchant category code by ISO 18245.
     pub mcc: Option<String>,
-}
-
-/// An account that cannot be imported, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnsupportedAccount {
-    pub id: String,
-    pub name: String,
-    pub reason: String,
 }
 
 /// Exchanges the token for an access URL. It works once: the URL must be stored immediately.

@@ -2,4 +2,5 @@
 #![expect(clippy::unwrap_used, reason = "a failed step of a test should panic")]
 
 mod alpaca;
+mod plaid;
 mod simplefin;

@@ -23,7 +23,7 @@ const TEXT_MAX: usize = 100;
 /// Things to do that have a page of their own.
 const ACTIONS: [(&str, &str); 9] = [
     ("Import bank files", "/import"),
-    ("Connect a bank", "/connections"),
+    ("Connect a bank", "/connections/add"),
     ("Add a manual account", "/accounts/new"),
     ("Create goal", "/goals/new"),
     ("Create API key", "/settings/keys"),

@@ -16,6 +16,11 @@ pub enum Event {
         institution_name: Option<String>,
         r#type: &'static str,
     },
+    AccountNeedsAttention {
+        account_id: String,
+        institution_name: Option<String>,
+        r#type: &'static str,
+    },
     TransactionsCreated {
         account_id: String,
         transaction_ids: Vec<String>,
@@ -89,6 +94,7 @@ impl Event {
         match self {
             Event::AccountConnected { account_id, .. }
             | Event::AccountDisconnected { account_id, .. }
+            | Event::AccountNeedsAttention { account_id, .. }
             | Event::TransactionsCreated { account_id, .. }
             | Event::TransactionsUpdated { account_id, .. }
             | Event::BalanceUpdated { account_id, .. }
@@ -102,6 +108,7 @@ impl Event {
         let name = match self {
             Event::AccountConnected { .. } => "account.connected",
             Event::AccountDisconnected { .. } => "account.disconnected",
+            Event::AccountNeedsAttention { .. } => "account.needs_attention",
             Event::TransactionsCreated { .. } => "transaction.created",
             Event::TransactionsUpdated { .. } => "transaction.updated",
             Event::BalanceUpdated { .. } => "balance.updated",
@@ -139,6 +146,11 @@ impl EventType {
     pub const ALL: &[EventType] = &[
         scoped(Scope::AccountsRead, "account.connected", "A new financial account was linked."),
         scoped(Scope::AccountsRead, "account.disconnected", "Access to an account was revoked."),
+        scoped(
+            Scope::AccountsRead,
+            "account.needs_attention",
+            "An account is no longer updated until the person does something, such as signing in again.",
+        ),
         scoped(Scope::TransactionsRead, "transaction.created", "New transactions were synced."),
         scoped(
             Scope::TransactionsRead,
@@ -207,6 +219,11 @@ pub fn example(name: &str, at: crate::json::Moment, today: crate::json::Day) -> 
             r#type: "depository",
         },
         "account.disconnected" => Event::AccountDisconnected {
+            account_id: account_id(),
+            institution_name: institution_name(),
+            r#type: "depository",
+        },
+        "account.needs_attention" => Event::AccountNeedsAttention {
             account_id: account_id(),
             institution_name: institution_name(),
             r#type: "depository",

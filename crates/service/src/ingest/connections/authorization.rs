@@ -1,18 +1,21 @@
-//! Exchanges a SimpleFIN setup token for access: creates a connection, or reauthorizes one. A token can be exchanged only
-//! once, so the access is encrypted and stored before anything else.
+//! Exchanges a token for access: creates a connection, or reauthorizes one. A token can be exchanged only once, so the
+//! access is encrypted and stored before anything else.
 
 use std::time::Duration;
 
+use base::draft::Source;
 use base::{AccountId, ConnectionId, Timestamp, kinds};
 use db::{Tx, params};
-use sources::simplefin::{self, SetupToken, SimplefinError};
+use sources::banks;
+use sources::provider::{BankError, ErrorKind, Institution, NewAccess, Provider};
 use webhooks::outbox;
 use wire::v1::Event;
 
-use super::connection::{DEFAULT_NAME, conflict, lock_user, run_to_completion};
-use super::sync;
+use super::connection::{conflict, lock_user, provider_of, run_to_completion};
+use super::{keys, sync};
 use crate::ingest::imports;
 use crate::platform::audit::{self, Note};
+use crate::platform::ended_access;
 use crate::{App, Caller, Error, Result};
 
 /// How often storing the access is tried while the database is unavailable: about half a minute in all.
@@ -27,13 +30,14 @@ pub async fn create(
     name: Option<&str>,
 ) -> Result<ConnectionId> {
     caller.require_owner("connection")?;
-    let token = parse_token(setup_token)?;
-    let name = valid_name(name)?;
-    let (app, caller) = (app.clone(), caller.clone());
+    let provider = banks::token_provider().ok_or(Error::NotFound("connection"))?;
+    provider.check_token(setup_token).map_err(invalid_token)?;
+    let name = valid_name(provider, name)?;
+    let (app, caller, token) = (app.clone(), caller.clone(), setup_token.to_owned());
     run_to_completion(async move {
         let id = app.ids.make::<kinds::Connection>();
-        let access = NewAccess::claim(&app, &caller, id, &token).await?;
-        access.store(&app, move |tx, it| it.insert(tx, &name)).await?;
+        let access = claim(&app, &caller, (id, provider), &token).await?;
+        access.store(&app, move |tx, it| it.insert(tx, Some(&name))).await?;
         sync::discover_accounts(&app, caller.user, id).await;
         Ok(id)
     })
@@ -48,13 +52,13 @@ pub async fn reauthorize(
     setup_token: &str,
 ) -> Result<()> {
     caller.require_owner("connection")?;
-    let token = parse_token(setup_token)?;
     let key = params![caller.user, connection];
-    let known = app.db.first(KNOWN, key, |row| row.get::<i64>(0)).await?;
-    known.ok_or(Error::NotFound("connection"))?;
-    let (app, caller) = (app.clone(), caller.clone());
+    let source = app.db.first(KNOWN, key, |row| row.get::<Source>(0)).await?;
+    let provider = provider_of(source.ok_or(Error::NotFound("connection"))?)?;
+    provider.check_token(setup_token).map_err(invalid_token)?;
+    let (app, caller, token) = (app.clone(), caller.clone(), setup_token.to_owned());
     run_to_completion(async move {
-        let access = NewAccess::claim(&app, &caller, connection, &token).await?;
+        let access = claim(&app, &caller, (connection, provider), &token).await?;
         let mine = app.clone();
         access.store(&app, move |tx, it| it.replace(tx, &mine)).await?;
         sync::discover_accounts(&app, caller.user, connection).await;
@@ -63,53 +67,73 @@ pub async fn reauthorize(
     .await
 }
 
-fn parse_token(setup_token: &str) -> Result<SetupToken> {
-    SetupToken::parse(setup_token).map_err(|bad| Error::invalid("setup_token", bad.to_string()))
+fn invalid_token(error: BankError) -> Error {
+    match error.kind {
+        ErrorKind::InvalidInput => Error::invalid("setup_token", error.message),
+        _ => conflict(error.message),
+    }
 }
 
-fn valid_name(name: Option<&str>) -> Result<String> {
-    let name = name.map(str::trim).filter(|it| !it.is_empty()).unwrap_or(DEFAULT_NAME);
+fn valid_name(provider: &dyn Provider, name: Option<&str>) -> Result<String> {
+    let name = name.map(str::trim).filter(|it| !it.is_empty()).unwrap_or(provider.name());
     if name.chars().count() > 80 || name.contains(char::is_control) {
         return Err(Error::invalid("name", "Use a name of at most 80 characters on one line."));
     }
     Ok(name.to_owned())
 }
 
+async fn claim(
+    app: &App,
+    caller: &Caller,
+    (id, provider): (ConnectionId, &'static dyn Provider),
+    token: &str,
+) -> Result<GrantedAccess> {
+    let user = caller.user;
+    let context = keys::context(app, user, provider).await?;
+    // Exchanging spends the token, so make sure first that the database accepts writes.
+    app.db.write(move |tx| lock_user(tx, user)).await?;
+    let access = provider.exchange(&context, token).await.map_err(invalid_token)?;
+    GrantedAccess::seal(app, caller, (id, provider), access)
+}
+
 /// Access that was just obtained, encrypted.
 #[derive(Clone)]
-struct NewAccess {
+pub(super) struct GrantedAccess {
     caller: Caller,
     id: ConnectionId,
-    host: String,
+    provider: &'static dyn Provider,
+    place: String,
+    /// The provider's id of the login.
+    login: Option<String>,
+    institution: Option<Institution>,
     encrypted: Vec<u8>,
     now: Timestamp,
 }
 
-impl NewAccess {
-    async fn claim(
+impl GrantedAccess {
+    pub(super) fn seal(
         app: &App,
         caller: &Caller,
-        id: ConnectionId,
-        token: &SetupToken,
-    ) -> Result<NewAccess> {
-        let http = app.bank_client.http()?;
-        let user = caller.user;
-        // Exchanging spends the token, so make sure first that the database accepts writes.
-        app.db.write(move |tx| lock_user(tx, user)).await?;
-        let access = simplefin::claim(http, token).await.map_err(|error| match error {
-            SimplefinError::TokenAlreadyClaimed | SimplefinError::Forbidden(_) => {
-                Error::invalid("setup_token", error.to_string())
-            }
-            other => conflict(other.to_string()),
-        })?;
-        let encrypted = app.bank_client.vault.encrypt(&app.entropy, id, &access)?;
-        let (host, now) = (access.host().to_owned(), app.clock.now());
-        Ok(NewAccess { caller: caller.clone(), id, host, encrypted, now })
+        (id, provider): (ConnectionId, &'static dyn Provider),
+        access: NewAccess,
+    ) -> Result<GrantedAccess> {
+        let NewAccess { access, place, external_id, institution } = access;
+        let encrypted = app.bank_client.vault.encrypt(&app.entropy, id.as_bytes(), &access)?;
+        Ok(GrantedAccess {
+            caller: caller.clone(),
+            id,
+            provider,
+            place,
+            login: external_id,
+            institution,
+            encrypted,
+            now: app.clock.now(),
+        })
     }
 
-    async fn store<F>(self, app: &App, write: F) -> Result<()>
+    pub(super) async fn store<F>(self, app: &App, write: F) -> Result<()>
     where
-        F: FnOnce(&mut Tx<'_>, &NewAccess) -> Result<()> + Clone + Send + 'static,
+        F: FnOnce(&mut Tx<'_>, &GrantedAccess) -> Result<()> + Clone + Send + 'static,
     {
         for tried in 1.. {
             let (mine, write) = (self.clone(), write.clone());
@@ -124,17 +148,26 @@ impl NewAccess {
         Ok(())
     }
 
-    fn insert(&self, tx: &mut Tx<'_>, name: &str) -> Result<()> {
+    /// Inserts a connection, by default with the name of its bank.
+    pub(super) fn insert(&self, tx: &mut Tx<'_>, name: Option<&str>) -> Result<()> {
         let user = self.caller.user;
         lock_user(tx, user)?;
         let (external_id, now) = (self.id.to_string(), tx.now()?);
-        tx.execute(INSERT, params![user, self.id, &external_id, name, &self.encrypted, now])?;
-        let details = format!("Connected {name} at {}", self.host);
+        let source = self.provider.source().as_str();
+        let (bank, bank_name) = self.bank();
+        let name = name.or(bank_name).unwrap_or(self.provider.name());
+        let (sealed, login) = (&self.encrypted, &self.login);
+        let values =
+            params![user, self.id, source, &external_id, name, sealed, now, login, bank, bank_name];
+        tx.execute(INSERT, values)?;
+        keys::count_login(tx, user, self.provider.source())?;
+        let details = format!("Connected {name} at {}", self.place);
         let note = Note::new(&self.caller, "connection.create", details).about(self.id);
         audit::note(tx, user, self.now, note)
     }
 
-    fn replace(&self, tx: &mut Tx<'_>, app: &App) -> Result<()> {
+    /// Replaces the access of a connection. The provider is told that the old one has ended.
+    pub(super) fn replace(&self, tx: &mut Tx<'_>, app: &App) -> Result<()> {
         let (user, id) = (self.caller.user, self.id);
         lock_user(tx, user)?;
         let known = tx.first(KNOWN, params![user, id], |row| {
@@ -143,7 +176,13 @@ impl NewAccess {
         let (disconnected_at, name) = known.ok_or(Error::NotFound("connection"))?;
         // Ends the lease of a sync that uses the old access, so that its response is dropped.
         let now = tx.now()?;
-        tx.execute(REPLACE, params![user, id, &self.encrypted, now])?;
+        if self.provider.revokes() {
+            ended_access::queue(tx, user, id)?;
+        }
+        let (bank, bank_name) = self.bank();
+        let (sealed, login) = (&self.encrypted, &self.login);
+        tx.execute(REPLACE, params![user, id, sealed, now, login, bank, bank_name])?;
+        keys::count_login(tx, user, self.provider.source())?;
         if disconnected_at.is_some() {
             let accounts = tx.all(ACCOUNTS, params![user, id], |row| row.get::<AccountId>(0))?;
             let mut events = Vec::new();
@@ -152,10 +191,18 @@ impl NewAccess {
             }
             outbox::append(&app.webhooks, tx, user, &events)?;
         }
-        let name = name.unwrap_or_else(|| DEFAULT_NAME.to_owned());
-        let details = format!("Reconnected {name} at {} with a new setup token", self.host);
+        let name = name.unwrap_or_else(|| self.provider.name().to_owned());
+        let details = format!("Reconnected {name} at {}", self.place);
         let note = Note::new(&self.caller, "connection.reauthorize", details).about(id);
         audit::note(tx, user, self.now, note)
+    }
+}
+
+impl GrantedAccess {
+    /// Id and name of the bank, if the access is for one bank alone.
+    fn bank(&self) -> (Option<&str>, Option<&str>) {
+        let bank = self.institution.as_ref();
+        (bank.map(|it| it.id.as_str()), bank.map(|it| it.name.as_str()))
     }
 }
 
@@ -169,13 +216,15 @@ fn connected_event(event: Event) -> Event {
     }
 }
 
-const KNOWN: &str = "select created_at, disconnected_at, name from connections
-    where user_id = $1 and id = $2 and source = 'simplefin'";
+const KNOWN: &str = "select source, disconnected_at, name from connections
+    where user_id = $1 and id = $2";
 const INSERT: &str = "insert into connections
-    (user_id, id, source, external_id, name, status, access, created_at, next_sync_at)
-    values ($1, $2, 'simplefin', $3, $4, 'connected', $5, $6, $6)";
+    (user_id, id, source, external_id, name, status, access, created_at, next_sync_at, login_id,
+    institution_id, institution_name)
+    values ($1, $2, $3, $4, $5, 'connected', $6, $7, $7, $8, $9, $10)";
 const REPLACE: &str = "update connections set access = $3, status = 'connected', attention = null,
-    failures = 0, next_sync_at = $4, leased_until = null, disconnected_at = null
+    remedy = null, failures = 0, next_sync_at = $4, leased_until = null, disconnected_at = null, sync_state = null,
+    login_id = $5, institution_id = $6, institution_name = coalesce($7, institution_name)
     where user_id = $1 and id = $2";
 const ACCOUNTS: &str =
     "select id from accounts where user_id = $1 and connection_id = $2 order by id";

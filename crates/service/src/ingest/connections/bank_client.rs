@@ -1,19 +1,46 @@
-//! The HTTP client for SimpleFIN servers, with the key that decrypts stored access URLs.
+//! The HTTP client for bank providers, with their settings and the key that decrypts stored access.
+
+use std::sync::Arc;
+
+use base::draft::Source;
+use sources::provider::Secret;
 
 use super::connection::conflict;
 use super::vault::Vault;
+use super::webhook_keys::WebhookKeys;
 use crate::Result;
 use crate::platform::installation::Key;
+
+/// What the operator set for a provider.
+#[derive(Debug, Clone)]
+pub struct ProviderSettings {
+    pub source: Source,
+    /// Keys for everybody who has none of their own.
+    pub keys: Option<Arc<Secret>>,
+    /// The address of its API, if it is not the usual one.
+    pub url: Option<Arc<str>>,
+}
 
 pub(crate) struct BankClient {
     /// None where this machine has no certificate authorities, so that no connection would be safe.
     http: Option<net::HttpClient>,
+    providers: Vec<ProviderSettings>,
     pub(super) vault: Vault,
+    pub(super) webhook_keys: WebhookKeys,
 }
 
 impl BankClient {
-    pub(crate) fn new(http: Option<net::HttpClient>, key: &Key) -> BankClient {
-        BankClient { http, vault: Vault::new(key) }
+    pub(crate) fn new(
+        http: Option<net::HttpClient>,
+        providers: Vec<ProviderSettings>,
+        key: &Key,
+    ) -> BankClient {
+        let (vault, webhook_keys) = (Vault::new(key), WebhookKeys::default());
+        BankClient { http, providers, vault, webhook_keys }
+    }
+
+    pub(super) fn settings(&self, source: Source) -> Option<&ProviderSettings> {
+        self.providers.iter().find(|it| it.source == source)
     }
 
     pub(super) fn http(&self) -> Result<&net::HttpClient> {

@@ -5,7 +5,7 @@ use base::{AccountId, ConnectionId, Currency, UserId};
 use db::{Tx, params};
 
 use super::OwedSign;
-use super::connection::{active_name, conflict, lock_user};
+use super::connection::{active, conflict, lock_user};
 use super::offers::OfferStatus;
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result};
@@ -50,7 +50,7 @@ pub async fn choose(
     let work = move |tx: &mut Tx<'_>| {
         let user = caller.user;
         lock_user(tx, user)?;
-        let name = active_name(tx, user, connection)?;
+        let name = active(tx, user, connection)?.name;
         let chooser = Chooser { user, connection };
         let mut added = 0;
         for choice in &choices {

@@ -1,23 +1,16 @@
-//! Rules that every operation on a connection shares: its lock, its name, its request limits and its errors.
+//! Rules that every operation on a connection shares: its lock, its provider, its name and its errors.
 
 use std::future::Future;
 
+use base::draft::Source;
 use base::{ConnectionId, UserId};
 use db::{Tx, params};
+use sources::banks;
+use sources::provider::Provider;
 use wire::v1::Code;
 
 use crate::platform::person_lock;
 use crate::{Error, Result};
-
-/// The name of a connection that the person gave none.
-pub(super) const DEFAULT_NAME: &str = "SimpleFIN";
-/// SimpleFIN allows 24 requests a day; four of them are kept in reserve.
-pub const REQUESTS_A_DAY: i64 = 20;
-/// Requests of a day that may be used for history, so that enough are left for new transactions.
-pub(super) const REQUESTS_FOR_HISTORY: i64 = 14;
-
-pub(super) const DISCONNECTED: &str = "This connection is disconnected. To reconnect, create a new setup token at SimpleFIN and \
-     enter it here. Your accounts and their history are still here.";
 
 pub(super) fn conflict(message: impl Into<String>) -> Error {
     Error::Conflict { code: Code::Conflict, message: message.into() }
@@ -36,18 +29,35 @@ pub(super) fn lock_user(tx: &mut Tx<'_>, user: UserId) -> Result<()> {
     if person_lock::lock(tx, user)? { Ok(()) } else { Err(Error::NotFound("user")) }
 }
 
-/// The name of a connection, or an error if it is disconnected.
-pub(super) fn active_name(tx: &mut Tx<'_>, user: UserId, id: ConnectionId) -> Result<String> {
+/// The provider of a source. Files and manual accounts have none, and are no connections to manage.
+pub(super) fn provider_of(source: Source) -> Result<&'static dyn Provider> {
+    banks::find(source).ok_or(Error::NotFound("connection"))
+}
+
+/// A connection that is not disconnected.
+pub(super) struct ActiveConnection {
+    pub(super) provider: &'static dyn Provider,
+    pub(super) name: String,
+}
+
+/// Finds a connection, or returns an error if it is disconnected.
+pub(super) fn active(tx: &mut Tx<'_>, user: UserId, id: ConnectionId) -> Result<ActiveConnection> {
     let found = tx.first(STATE, params![user, id], |row| {
-        Ok((row.get::<Option<String>>(0)?, row.get::<Option<i64>>(1)?))
+        let found: (Source, Option<String>) = (row.get(0)?, row.get(1)?);
+        Ok((found.0, found.1, row.get::<Option<i64>>(2)?))
     })?;
-    match found.ok_or(Error::NotFound("connection"))? {
-        (name, None) => Ok(name.unwrap_or_else(|| DEFAULT_NAME.to_owned())),
-        (_, Some(_)) => Err(conflict(DISCONNECTED)),
+    let (source, name, disconnected_at) = found.ok_or(Error::NotFound("connection"))?;
+    let provider = provider_of(source)?;
+    match disconnected_at {
+        None => {
+            let name = name.unwrap_or_else(|| provider.name().to_owned());
+            Ok(ActiveConnection { provider, name })
+        }
+        Some(_) => Err(conflict(provider.disconnected_message())),
     }
 }
 
-const STATE: &str = "select name, disconnected_at from connections
-    where user_id = $1 and id = $2 and source = 'simplefin'";
+const STATE: &str = "select source, name, disconnected_at from connections
+    where user_id = $1 and id = $2";
 
 pub(super) const STATEMENTS: &[&str] = &[STATE];

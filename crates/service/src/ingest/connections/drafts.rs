@@ -1,22 +1,20 @@
-//! Turns a SimpleFIN response into an import of the selected accounts.
+//! Turns a provider's response into an import of the selected accounts.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use base::draft::{AccountDraft, Source, TransactionDraft, id_source};
+use base::draft::{AccountDraft, TransactionDraft, id_source};
 use base::{AccountId, Currency, Date, Timestamp, date_from_days, days_from_date};
 use calc::enrich::CleanedTexts;
 use db::{Row, Tx, params};
-use sources::simplefin::{self, AccountSet};
+use sources::provider::{AccountChoice, AccountProblem, Provider, Response};
 
 use super::OwedSign;
 use super::lease::SyncLease;
-use super::notices::{AccountProblem, ServerAccount};
+use super::notices::ServerAccount;
 use crate::Result;
 use crate::ingest::imports::{self, FileInfo, ImportRequest, IncomingAccount, Progress};
 
-/// The beginning of every provenance that is SimpleFIN's.
-const PROVENANCE_PREFIX: &str = "sf:";
 /// A pending transaction that is no longer listed is kept this long: it may post under another id.
 const PENDING_DAYS: i64 = 8;
 
@@ -34,7 +32,7 @@ pub(super) struct SelectedAccount {
     /// The account it is synced into; none before its first sync.
     pub(super) account: Option<AccountId>,
     currency: Option<Currency>,
-    choice: simplefin::AccountChoice,
+    choice: AccountChoice,
 }
 
 impl SelectedAccount {
@@ -44,9 +42,9 @@ impl SelectedAccount {
     }
 
     /// The provenance of its transactions. It has no space, because a space ends it in their ids.
-    fn provenance(&self) -> Arc<str> {
+    fn provenance(&self, provider: &dyn Provider) -> Arc<str> {
         let name = self.external_id.replace(char::is_whitespace, "_");
-        format!("{PROVENANCE_PREFIX}{name}").into()
+        format!("{}{name}", provider.id_prefix()).into()
     }
 }
 
@@ -65,30 +63,29 @@ pub(super) struct DraftedImport {
     pub(super) unusable: HashSet<usize>,
 }
 
-/// Drafts the selected accounts that the response lists. `has_pending` says whether the response includes pending
-/// transactions, so that pending ones it no longer lists are removed.
+/// Drafts the selected accounts that the response lists. If it lists all pending transactions, others are removed.
 pub(super) fn draft(
     tx: &mut Tx<'_>,
     lease: &SyncLease,
     selected: &[SelectedAccount],
-    set: &AccountSet,
-    (now, has_pending): (Timestamp, bool),
+    response: &Response,
+    now: Timestamp,
 ) -> Result<DraftedImport> {
-    let choices: BTreeMap<String, simplefin::AccountChoice> =
+    let choices: BTreeMap<String, AccountChoice> =
         selected.iter().map(|it| (it.external_id.clone(), it.choice.clone())).collect();
     let request = |accounts| ImportRequest {
-        source: Source::Simplefin,
+        source: lease.provider.source(),
         connection: lease.id.to_string(),
         institution: None,
         as_of: now,
         accounts,
         rates: Vec::new(),
-        file: FileInfo { rejected: set.rejected.len(), ..FileInfo::default() },
+        file: FileInfo { rejected: response.rejected, ..FileInfo::default() },
         progress: Progress::default(),
         cleaned: CleanedTexts::default(),
     };
     let (mut accounts, mut indexes, mut unusable) = (Vec::new(), Vec::new(), HashSet::new());
-    for draft in simplefin::drafts(set, &choices, now) {
+    for draft in response.data.drafts(&choices, now) {
         let is_drafted = |it: &SelectedAccount| it.external_id == draft.external_id;
         let Some(index) = selected.iter().position(is_drafted) else { continue };
         let account = &selected[index];
@@ -96,10 +93,12 @@ pub(super) fn draft(
             unusable.insert(index);
             continue;
         }
-        let mut incoming = incoming_account(account, draft);
-        if has_pending && account.at_server().problem(set).is_none() {
+        let mut incoming = incoming_account(lease.provider, account, draft);
+        incoming.names_pending = !response.lists_all_pending;
+        if response.lists_all_pending && account.at_server().problem(response).is_none() {
             let listed = &incoming.draft.transactions;
-            incoming.draft.removed = vanished_pending(tx, lease, account, listed, now)?;
+            let vanished = vanished_pending(tx, lease, account, listed, now)?;
+            incoming.draft.removed.extend(vanished);
         }
         // One account with invalid data must not keep the others from being imported.
         match imports::prepare(request(vec![incoming])) {
@@ -115,12 +114,19 @@ pub(super) fn draft(
     Ok(DraftedImport { request: request(accounts), indexes, unusable })
 }
 
-fn incoming_account(account: &SelectedAccount, mut draft: AccountDraft) -> IncomingAccount {
-    let provenance = account.provenance();
+fn incoming_account(
+    provider: &dyn Provider,
+    account: &SelectedAccount,
+    mut draft: AccountDraft,
+) -> IncomingAccount {
+    let provenance = account.provenance(provider);
+    let full_id = |id: String| format!("{provenance} {id}");
     for row in &mut draft.transactions {
-        row.external_id = row.external_id.take().map(|id| format!("{provenance} {id}"));
+        row.external_id = row.external_id.take().map(full_id);
+        row.settles = row.settles.take().map(full_id);
     }
-    IncomingAccount { draft, provenance, into: None, link: None }
+    draft.removed = std::mem::take(&mut draft.removed).into_iter().map(full_id).collect();
+    IncomingAccount { draft, provenance, into: None, names_pending: false, link: None }
 }
 
 /// Stored pending transactions that the response no longer lists and that are old enough to be removed.
@@ -142,7 +148,7 @@ fn vanished_pending(
         let is_listed = |it: &TransactionDraft| {
             it.external_id.as_ref() == Some(id) || it.pending && it.amount.minor() == *minor
         };
-        id_source(id).starts_with(PROVENANCE_PREFIX) && !listed.iter().any(is_listed)
+        id_source(id).starts_with(lease.provider.id_prefix()) && !listed.iter().any(is_listed)
     });
     Ok(pending.into_iter().map(|(id, _)| id).collect())
 }
@@ -164,13 +170,13 @@ pub(super) fn adopt(
 /// The problem of a selected account after a response, if it has one.
 pub(super) fn problem_of(
     account: &SelectedAccount,
-    set: &AccountSet,
+    response: &Response,
     is_unusable: bool,
     now: Timestamp,
 ) -> Option<AccountProblem> {
     const UNLISTED_SECONDS: i64 = 2 * 86_400;
     let unseen = now.as_second() - account.seen_at.as_second();
-    match account.at_server().problem(set) {
+    match account.at_server().problem(response) {
         _ if is_unusable => Some(AccountProblem::Unusable),
         None if unseen > UNLISTED_SECONDS => Some(AccountProblem::Unlisted),
         problem => problem,
@@ -186,7 +192,7 @@ fn read(row: &Row<'_>) -> db::Result<SelectedAccount> {
         own_name: row.get(4)?,
         seen_at: row.get(5)?,
         complete_at: row.get(6)?,
-        choice: simplefin::AccountChoice {
+        choice: AccountChoice {
             kind: row.get(7)?,
             subtype: row.get(8)?,
             owed: row.word(9, "OwedSign", OwedSign::parse)?,

@@ -1,11 +1,12 @@
 //! The sync lease: one process at a time may send a request for a connection, and each request counts toward the day's
 //! limit.
 
+use base::draft::Source;
 use base::{ConnectionId, Date, TimeZone, Timestamp, UserId};
 use db::params;
-use sources::simplefin::{self, AccessUrl};
+use sources::provider::{Provider, Secret};
 
-use super::connection::{DISCONNECTED, REQUESTS_A_DAY, REQUESTS_FOR_HISTORY, conflict};
+use super::connection::{conflict, provider_of};
 use super::schedule::later;
 use crate::platform::processes::holder_is_dead;
 use crate::{App, Error};
@@ -18,25 +19,28 @@ pub(super) const LEASE_SECONDS: i64 = 300;
 pub(super) struct SyncLease {
     pub(super) user: UserId,
     pub(super) id: ConnectionId,
+    pub(super) provider: &'static dyn Provider,
     /// When the lease ends; also the fencing token, because every new lease has another end.
     pub(super) until: Timestamp,
     pub(super) failures: i64,
     pub(super) history_from: Option<Date>,
     /// Periods in a row without any transaction, going back in time.
     pub(super) history_empty: i64,
-    pub(super) window_days: i64,
-    /// None if the stored access URL cannot be decrypted.
-    pub(super) access: Option<AccessUrl>,
+    /// The longest range of dates to request; none if the provider remembers what was fetched.
+    pub(super) window_days: Option<i64>,
+    /// What the provider needs to continue where the last sync ended.
+    pub(super) state: Option<String>,
+    /// None if the stored access cannot be decrypted.
+    pub(super) access: Option<Secret>,
 }
 
 /// Why a sync could not start, or why it failed.
-#[derive(Debug)]
 pub(super) enum SyncError {
     /// Another process holds the lease, or the sync is no longer due.
     Busy,
-    Disconnected,
+    Disconnected(&'static dyn Provider),
     /// The requests of this day are used up.
-    RequestsUsedUp,
+    RequestsUsedUp(&'static dyn Provider),
     Failed(Error),
 }
 
@@ -58,10 +62,12 @@ impl From<SyncError> for Error {
             SyncError::Busy => {
                 conflict("This connection is syncing right now. Check again in a few minutes.")
             }
-            SyncError::Disconnected => conflict(DISCONNECTED),
-            SyncError::RequestsUsedUp => conflict(format!(
-                "You've used today's {REQUESTS_A_DAY} SimpleFIN requests. Syncing resumes \
-                 automatically after midnight UTC. Most banks update only about once a day."
+            SyncError::Disconnected(provider) => conflict(provider.disconnected_message()),
+            SyncError::RequestsUsedUp(provider) => conflict(format!(
+                "You've used today's {} {} requests. Syncing resumes automatically after midnight \
+                 UTC. Most banks update only about once a day.",
+                provider.schedule().syncs_a_day,
+                provider.name()
             )),
             SyncError::Failed(error) => error,
         }
@@ -85,10 +91,11 @@ impl Trigger {
         }
     }
 
-    fn requests_max(self) -> i64 {
+    fn requests_max(self, provider: &dyn Provider) -> i64 {
+        let schedule = provider.schedule();
         match self {
-            Trigger::Requested | Trigger::NewestDue => REQUESTS_A_DAY,
-            Trigger::HistoryDue => REQUESTS_FOR_HISTORY,
+            Trigger::Requested | Trigger::NewestDue => schedule.syncs_a_day,
+            Trigger::HistoryDue => schedule.history_syncs_a_day,
         }
     }
 }
@@ -101,8 +108,11 @@ pub(super) async fn acquire(
     trigger: Trigger,
 ) -> Result<SyncLease, SyncError> {
     app.bank_client.http()?;
-    let (mine, most) = (app.clone(), trigger.requests_max());
+    let mine = app.clone();
     let acquired = app.db.write(move |tx| {
+        let source = tx.first(SOURCE, params![user, id], |row| row.get::<Source>(0))?;
+        let provider = provider_of(source.ok_or(Error::NotFound("connection"))?)?;
+        let most = trigger.requests_max(provider);
         let now = tx.now()?;
         // The day is the database's too, so that processes whose clocks differ share one day's requests.
         let (until, today) = (later(now, LEASE_SECONDS), TimeZone::utc().date_at(now));
@@ -114,25 +124,30 @@ pub(super) async fn acquire(
             let lease = SyncLease {
                 user,
                 id,
+                provider,
                 until,
                 failures: row.get(1)?,
                 history_from: row.get(2)?,
                 history_empty: row.get(3)?,
-                window_days: row.get::<Option<i64>>(4)?.unwrap_or(simplefin::WINDOW_DAYS),
+                window_days: row.get::<Option<i64>>(4)?.or(provider.schedule().window_days),
+                state: row.get(7)?,
                 access: None,
             };
             Ok((row.get::<Option<Vec<u8>>>(0)?, is_used_up, lease))
         })?;
         let (encrypted, is_used_up, lease) = found.ok_or(Error::NotFound("connection"))?;
         match encrypted {
-            None => Err(SyncError::Disconnected),
+            None => Err(SyncError::Disconnected(provider)),
             Some(encrypted) if acquired > 0 => Ok((encrypted, lease)),
-            Some(_) if is_used_up => Err(SyncError::RequestsUsedUp),
+            Some(_) if is_used_up => Err(SyncError::RequestsUsedUp(provider)),
             Some(_) => Err(SyncError::Busy),
         }
     });
     let (encrypted, lease) = acquired.await?;
-    Ok(SyncLease { access: app.bank_client.vault.decrypt(lease.id, &encrypted), ..lease })
+    Ok(SyncLease {
+        access: app.bank_client.vault.decrypt(lease.id.as_bytes(), &encrypted),
+        ..lease
+    })
 }
 
 // The sync stays due until its response is stored, so another process repeats it if this one dies.
@@ -141,7 +156,7 @@ macro_rules! acquire {
         concat!(
             "update connections set leased_until = $4, process_id = $7,
             asked_count = case when asked_on = $5 then asked_count + 1 else 1 end, asked_on = $5
-            where user_id = $1 and id = $2 and source = 'simplefin' and access is not null
+            where user_id = $1 and id = $2 and access is not null
             and (leased_until is null or leased_until <= $3 or ",
             holder_is_dead!("process_id", "$3"),
             ") and (asked_on is distinct from $5 or asked_count < $6)",
@@ -152,7 +167,8 @@ macro_rules! acquire {
 const ACQUIRE: &str = acquire!("");
 const ACQUIRE_NEWEST: &str = acquire!(" and next_sync_at <= $3");
 const ACQUIRE_HISTORY: &str = acquire!(" and next_history_at <= $3 and failures = 0");
+const SOURCE: &str = "select source from connections where user_id = $1 and id = $2";
 const STATE: &str = "select access, failures, history_from, history_empty, window_days,
-    asked_on, asked_count from connections where user_id = $1 and id = $2 and source = 'simplefin'";
+    asked_on, asked_count, sync_state from connections where user_id = $1 and id = $2";
 
-pub(super) const STATEMENTS: &[&str] = &[ACQUIRE, ACQUIRE_NEWEST, ACQUIRE_HISTORY, STATE];
+pub(super) const STATEMENTS: &[&str] = &[ACQUIRE, ACQUIRE_NEWEST, ACQUIRE_HISTORY, SOURCE, STATE];

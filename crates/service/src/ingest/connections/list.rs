@@ -1,12 +1,13 @@
-//! The person's connections as a page shows them: SimpleFIN connections, and files and manual entry that have accounts.
+//! The person's connections as a page shows them: those to banks, and files and manual entry that have accounts.
 
 use std::collections::BTreeSet;
 
 use base::draft::Source;
 use base::{AccountId, ConnectionId, Date, TimeZone, Timestamp};
 use db::{Row, params};
+use sources::banks;
+use sources::provider::{Provider, Remedy};
 
-use super::connection::DEFAULT_NAME;
 use crate::{App, Caller, Error, Result};
 
 /// More connections than anyone has.
@@ -25,8 +26,14 @@ pub struct Connection {
     pub attention: Option<String>,
     pub synced_at: Option<Timestamp>,
     pub next_sync_at: Option<Timestamp>,
-    /// Requests sent since midnight UTC, of `REQUESTS_A_DAY`.
+    /// What the person can do about the problem.
+    pub remedy: Option<Remedy>,
+    /// Syncs since midnight UTC, of `requests_max`.
     pub requests_today: i64,
+    /// Zero for files and manual entry.
+    pub requests_max: i64,
+    /// Whether the provider has not yet been told that the connection ended. This is repeated until it succeeds.
+    pub is_revoking: bool,
     /// None before the first sync, and for files and manual entry.
     pub history: Option<History>,
     pub accounts: Vec<ConnectedAccount>,
@@ -34,6 +41,13 @@ pub struct Connection {
     pub open_offers: usize,
     pub created_at: Timestamp,
     pub disconnected_at: Option<Timestamp>,
+}
+
+impl Connection {
+    /// The provider that it is synced from; none for files and manual entry.
+    pub fn provider(&self) -> Option<&'static dyn Provider> {
+        banks::find(self.source)
+    }
 }
 
 /// How far back transactions were fetched.
@@ -65,7 +79,7 @@ base::words!(
 );
 db::word_columns!(State);
 
-/// Lists connections: SimpleFIN connections first, then files and manual entry, each by name.
+/// Lists connections: those to banks first, then files and manual entry, each by name.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Connection>> {
     caller.require_owner("connection")?;
     let user = caller.user;
@@ -74,7 +88,9 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Connection>> {
     let accounts = app.db.all(ACCOUNTS, params![user], read_account).await?;
     let count = |row: &Row<'_>| Ok((row.get::<ConnectionId>(0)?, row.get::<i64>(1)?));
     let offers = app.db.all(OFFERS, params![user], count).await?;
+    let revoking = app.db.all(REVOKING, params![user], |row| row.get::<ConnectionId>(0)).await?;
     for connection in &mut all {
+        connection.is_revoking = revoking.contains(&connection.id);
         let own = accounts.iter().filter(|(of, _)| *of == connection.id);
         connection.accounts = own.map(|(_, it)| it.clone()).collect();
         let names = connection.accounts.iter().filter_map(|it| it.institution_name.clone());
@@ -86,8 +102,8 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Connection>> {
             connection.state = State::NeedsAttention;
         }
     }
-    all.retain(|it| it.source == Source::Simplefin || !it.accounts.is_empty());
-    let is_synced = |it: &Connection| it.source == Source::Simplefin;
+    all.retain(|it| it.provider().is_some() || !it.accounts.is_empty());
+    let is_synced = |it: &Connection| it.provider().is_some();
     all.sort_by(|a, b| {
         let order = |it: &Connection| (!is_synced(it), it.name.to_lowercase(), it.id);
         order(a).cmp(&order(b))
@@ -115,7 +131,10 @@ fn read(row: &Row<'_>, today: Date) -> db::Result<Connection> {
         attention: row.get(5)?,
         synced_at: row.get(6)?,
         next_sync_at: row.get(7)?,
+        remedy: row.optional_word(14, "Remedy", Remedy::parse)?,
         requests_today: if requests_on == Some(today) { requests } else { 0 },
+        requests_max: banks::find(source).map_or(0, |it| it.schedule().syncs_a_day),
+        is_revoking: false,
         history: from.map(|from| History { from, is_complete: next_history_at.is_none() }),
         accounts: Vec::new(),
         open_offers: 0,
@@ -129,8 +148,7 @@ fn default_name(source: Source) -> &'static str {
         Source::Demo => "Example household",
         Source::File => "Files",
         Source::Manual => "Manual accounts",
-        Source::Plaid => "Plaid",
-        Source::Simplefin => DEFAULT_NAME,
+        bank => banks::find(bank).map_or("Bank", |it| it.name()),
     }
 }
 
@@ -145,12 +163,15 @@ fn read_account(row: &Row<'_>) -> db::Result<(ConnectionId, ConnectedAccount)> {
 }
 
 const LIST: &str = "select id, source, name, institution_name, status, attention, synced_at,
-    next_sync_at, asked_on, asked_count, history_from, next_history_at, created_at, disconnected_at
-    from connections where user_id = $1 order by id limit $2";
+    next_sync_at, asked_on, asked_count, history_from, next_history_at, created_at, disconnected_at,
+    remedy from connections where user_id = $1 order by id limit $2";
 const ACCOUNTS: &str =
     "select connection_id, id, coalesce(own_name, name), institution_name, attention
     from accounts where user_id = $1 order by 3, id";
 const OFFERS: &str = "select connection_id, cast(count(*) as bigint) from offered_accounts
     where user_id = $1 and choice = 'open' group by connection_id";
 
-pub(super) const STATEMENTS: &[&str] = &[LIST, ACCOUNTS, OFFERS];
+const REVOKING: &str =
+    "select connection_id from connection_removals where user_id = $1 limit 1000";
+
+pub(super) const STATEMENTS: &[&str] = &[LIST, ACCOUNTS, OFFERS, REVOKING];

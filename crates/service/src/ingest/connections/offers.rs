@@ -3,9 +3,10 @@
 use base::draft::AccountKind;
 use base::{AccountId, ConnectionId, Currency, Money, Timestamp};
 use db::{Row, Tx, params};
-use sources::simplefin::{Account, AccountSet, UnsupportedAccount, suggest_kind, suggest_owed};
+use sources::provider::{Offer, Response, UnsupportedAccount};
 
 use super::OwedSign;
+use super::connection::provider_of;
 use super::lease::SyncLease;
 use crate::{App, Caller, Error, Result};
 
@@ -55,8 +56,8 @@ pub async fn list_offers(
 ) -> Result<Vec<OfferedAccount>> {
     caller.require_owner("connection")?;
     let key = params![caller.user, connection];
-    let known = app.db.first(KNOWN, key, |row| row.get::<i64>(0)).await?;
-    known.ok_or(Error::NotFound("connection"))?;
+    let source = app.db.first(KNOWN, key, |row| row.get(0)).await?;
+    provider_of(source.ok_or(Error::NotFound("connection"))?)?;
     let mut found = app.db.all(LIST, key, read).await?;
     found.sort_by(|a, b| {
         let order = |it: &OfferedAccount| (it.institution_name.clone(), it.name.clone());
@@ -69,32 +70,23 @@ pub async fn list_offers(
 pub(super) fn save(
     tx: &mut Tx<'_>,
     lease: &SyncLease,
-    set: &AccountSet,
+    response: &Response,
     now: Timestamp,
 ) -> Result<()> {
-    for account in set.accounts.iter().take(OFFERS_MAX) {
-        save_account(tx, lease, account, now)?;
+    for account in response.offers.iter().take(OFFERS_MAX) {
+        save_offer(tx, lease, account, now)?;
     }
-    for account in set.unsupported.iter().take(OFFERS_MAX) {
+    for account in response.unsupported.iter().take(OFFERS_MAX) {
         save_unsupported(tx, lease, account, now)?;
     }
     Ok(())
 }
 
-fn save_account(
-    tx: &mut Tx<'_>,
-    lease: &SyncLease,
-    account: &Account,
-    now: Timestamp,
-) -> Result<()> {
-    let has_holdings = account.holdings.as_ref().is_some_and(|it| !it.is_empty());
-    let (kind, subtype) = suggest_kind(&account.name, has_holdings);
-    let balance = account.balance.or(account.available);
-    let owed = suggest_owed(kind, balance);
+fn save_offer(tx: &mut Tx<'_>, lease: &SyncLease, offer: &Offer, now: Timestamp) -> Result<()> {
     let [external_id, asked_as, name] =
-        [&account.external_id, &account.id, &account.name].map(|it| clean(it));
-    let [login, institution] =
-        [&account.connection, &account.institution].map(|it| it.as_deref().map(clean));
+        [&offer.external_id, &offer.id, &offer.name].map(|it| clean(it));
+    let [login, institution, subtype] =
+        [&offer.login, &offer.institution, &offer.subtype].map(|it| it.as_deref().map(clean));
     tx.execute(
         SAVE,
         params![
@@ -105,11 +97,11 @@ fn save_account(
             &asked_as,
             &name,
             &institution,
-            account.currency.code(),
-            balance.map(Money::minor),
-            kind.as_str(),
-            subtype,
-            owed.as_str(),
+            offer.currency.code(),
+            offer.balance.map(Money::minor),
+            offer.kind.as_str(),
+            &subtype,
+            offer.owed.as_str(),
             now
         ],
     )?;
@@ -152,8 +144,7 @@ fn read(row: &Row<'_>) -> db::Result<OfferedAccount> {
     })
 }
 
-const KNOWN: &str = "select created_at from connections
-    where user_id = $1 and id = $2 and source = 'simplefin'";
+const KNOWN: &str = "select source from connections where user_id = $1 and id = $2";
 const LIST: &str = "select external_id, coalesce(own_name, name), institution_name, currency,
     balance_minor, kind, subtype, owed, choice, reason, account_id, seen_at from offered_accounts
     where user_id = $1 and connection_id = $2 limit 1000";

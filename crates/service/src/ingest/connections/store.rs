@@ -1,41 +1,27 @@
-//! Stores a SimpleFIN response in one transaction: offers, transactions, balances, problems, and the time of the next
+//! Stores a provider's response in one transaction: offers, transactions, balances, problems, and the time of the next
 //! sync.
 
 use base::{AccountId, Date, Timestamp, date_from_days, days_from_date};
 use db::{Tx, params};
-use sources::simplefin::AccountSet;
+use sources::provider::{AccountProblem, ConnectionNotice, Purpose, Remedy, Response};
 
-use super::connection::{REQUESTS_A_DAY, conflict, lock_user};
+use super::attention::NeedingAccounts;
+use super::connection::{conflict, lock_user};
 use super::drafts::{self, SelectedAccount, problem_of};
 use super::fetch::record_failure;
 use super::lease::SyncLease;
-use super::notices::{
-    AccountProblem, ConnectionNotice, SyncFailure, capped_days, connection_notice,
-};
+use super::notices::SyncFailure;
 use super::offers;
 use super::schedule::{jitter, later, seconds_to_tomorrow};
 use crate::ingest::imports::{self, Summary};
 use crate::ledger::stamps;
 use crate::{App, Error, Result};
 
-/// Four syncs a day; SimpleFIN reads a bank about once a day.
-const SYNC_INTERVAL_SECONDS: i64 = 6 * 3_600;
 const JITTER_SECONDS: i64 = 20 * 60;
 /// How far back history is fetched.
-const HISTORY_DAYS: i64 = 730;
+pub(super) const HISTORY_DAYS: i64 = 730;
 /// History is complete after this many periods in a row without a transaction.
 const EMPTY_PERIODS: i64 = 2;
-
-/// The purpose of a request. Dates are the first day, and the day after the last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// The list of accounts, without transactions.
-    Discover,
-    /// New and pending transactions.
-    Newest(Date, Date),
-    /// A period of history.
-    History(Date, Date),
-}
 
 /// The result of a sync.
 #[derive(Debug, Clone, Default)]
@@ -51,34 +37,34 @@ pub struct SyncResult {
 pub(super) async fn store(
     app: &App,
     lease: SyncLease,
-    set: AccountSet,
+    response: Response,
     purpose: Purpose,
 ) -> Result<SyncResult> {
     let (mine, lease) = (app.clone(), std::sync::Arc::new(lease));
     let own = std::sync::Arc::clone(&lease);
     let stored = app.db.write(move |tx| {
         let now = tx.now()?;
-        Response { app: &mine, lease: &own, set: &set, purpose, now }.store(tx)
+        StoredResponse { app: &mine, lease: &own, response: &response, purpose, now }.store(tx)
     });
     let stored = stored.await;
     if let Err(Error::Internal(_) | Error::Invalid { .. }) = &stored {
-        record_failure(app, &lease, &SyncFailure::unstorable()).await?;
+        record_failure(app, &lease, &SyncFailure::unstorable(lease.provider)).await?;
     }
     stored
 }
 
 /// A response, and the request that it answers.
-struct Response<'a> {
+struct StoredResponse<'a> {
     app: &'a App,
     lease: &'a SyncLease,
-    set: &'a AccountSet,
+    response: &'a Response,
     purpose: Purpose,
     now: Timestamp,
 }
 
-impl Response<'_> {
+impl StoredResponse<'_> {
     fn store(&self, tx: &mut Tx<'_>) -> Result<SyncResult> {
-        let Response { lease, now, .. } = *self;
+        let StoredResponse { lease, response, now, .. } = *self;
         lock_user(tx, lease.user)?;
         // Disconnecting and reauthorizing end the lease; the response of the old access is dropped then.
         if tx.execute(RELEASE, params![lease.user, lease.id, lease.until])? == 0 {
@@ -86,15 +72,15 @@ impl Response<'_> {
                 "This connection changed during the sync, so nothing was imported. Sync again.",
             ));
         }
-        offers::save(tx, lease, self.set, now)?;
+        let needing = NeedingAccounts::read(tx, lease.user, lease.id)?;
+        offers::save(tx, lease, response, now)?;
         let mut selected = drafts::list_selected(tx, lease)?;
-        let notice = connection_notice(self.set);
+        let notice = response.notice.as_ref();
         let mut result = SyncResult::default();
         if self.purpose == Purpose::Discover {
-            self.schedule_after_discovery(tx, selected.is_empty(), notice.as_ref())?;
+            self.schedule_after_discovery(tx, selected.is_empty(), notice)?;
         } else {
-            let has_pending = matches!(self.purpose, Purpose::Newest(..));
-            let drafted = drafts::draft(tx, lease, &selected, self.set, (now, has_pending))?;
+            let drafted = drafts::draft(tx, lease, &selected, response, now)?;
             let rows: usize =
                 drafted.request.accounts.iter().map(|it| it.draft.transactions.len()).sum();
             drafts::adopt(tx, lease, &selected, now)?;
@@ -106,7 +92,7 @@ impl Response<'_> {
                 }
             }
             let problem = |(index, it): (usize, &SelectedAccount)| {
-                problem_of(it, self.set, drafted.unusable.contains(&index), now)
+                problem_of(it, response, drafted.unusable.contains(&index), now)
             };
             let problems: Vec<Option<AccountProblem>> =
                 selected.iter().enumerate().map(problem).collect();
@@ -121,8 +107,9 @@ impl Response<'_> {
                 Purpose::Discover => {}
             }
         }
-        self.save_status(tx, notice.as_ref())?;
-        result.attention = notice.map(|it| it.message);
+        self.save_status(tx, notice)?;
+        needing.publish_new(tx, self.app)?;
+        result.attention = notice.map(|it| it.message.clone());
         Ok(result)
     }
 
@@ -164,7 +151,10 @@ impl Response<'_> {
     fn next_sync_at(&self, notice: Option<&ConnectionNotice>) -> Timestamp {
         let seconds = match notice {
             Some(notice) if notice.rate_limited => seconds_to_tomorrow(self.now),
-            _ => SYNC_INTERVAL_SECONDS,
+            _ => match self.response.again_in_seconds {
+                Some(seconds) => return later(self.now, seconds),
+                None => self.lease.provider.schedule().interval_seconds,
+            },
         };
         later(self.now, seconds + jitter(self.app, JITTER_SECONDS))
     }
@@ -179,17 +169,19 @@ impl Response<'_> {
         (start, end): (Date, Date),
     ) -> Result<()> {
         let SyncLease { user, id, .. } = *self.lease;
+        tx.execute(SAVE_STATE, params![user, id, &self.response.state])?;
         let start = self.first_complete_day(start, end);
         let mut has_gap = false;
         for (account, problem) in selected.iter().zip(problems) {
-            let message = problem.map(|it| account.at_server().message(it));
+            let message = problem.map(|it| account.at_server().message(self.lease.provider, it));
             tx.execute(ATTENTION, params![user, account.account, &message, self.now])?;
             if problem.is_none() && account.seen_at == self.now {
-                has_gap |= account.complete_at.is_none_or(|it| day(it) < start);
+                has_gap |= self.lease.window_days.is_some()
+                    && account.complete_at.is_none_or(|it| day(it) < start);
                 tx.execute(COMPLETE, params![user, id, &account.external_id, Some(self.now)])?;
             }
         }
-        let next = self.next_sync_at(connection_notice(self.set).as_ref());
+        let next = self.next_sync_at(self.response.notice.as_ref());
         tx.execute(NEXT, params![user, id, next, Some(self.now)])?;
         if has_gap {
             let (none, soon) = (0_i64, Some(self.now));
@@ -234,8 +226,8 @@ impl Response<'_> {
     /// The number of days to request from now on, if the server returns fewer than requested. It is one day less than the
     /// server reports, because servers count the last day differently.
     fn reduced_window(&self) -> Option<i64> {
-        let days = capped_days(self.set).map(|it| (it - 1).max(1));
-        days.filter(|it| *it < self.lease.window_days)
+        let days = self.response.capped_days.map(|it| (it - 1).max(1));
+        days.filter(|it| self.lease.window_days.is_some_and(|usual| *it < usual))
     }
 
     /// Saves the status of the connection as a whole. A good response clears an earlier problem.
@@ -244,8 +236,10 @@ impl Response<'_> {
         let message = notice.map(|it| it.message.as_str());
         let needs_action = notice.is_some_and(|it| it.needs_action);
         let status = if needs_action { "needs_attention" } else { "connected" };
-        let requests = if notice.is_some_and(|it| it.rate_limited) { REQUESTS_A_DAY } else { 0 };
-        tx.execute(SAVE_STATUS, params![user, id, status, message, requests])?;
+        let most = self.lease.provider.schedule().syncs_a_day;
+        let requests = if notice.is_some_and(|it| it.rate_limited) { most } else { 0 };
+        let remedy = notice.and_then(|it| it.remedy).map(Remedy::as_str);
+        tx.execute(SAVE_STATUS, params![user, id, status, message, requests, remedy])?;
         Ok(())
     }
 }
@@ -269,9 +263,13 @@ const COMPLETE: &str = "update offered_accounts set good_at = $4
     where user_id = $1 and connection_id = $2 and external_id = $3";
 const HISTORY: &str = "update connections set history_from = $3, history_empty = $4,
     next_history_at = $5, window_days = coalesce($6, window_days) where user_id = $1 and id = $2";
-const SAVE_STATUS: &str = "update connections set status = $3, attention = $4, failures = 0,
+// What the provider continues from is stored with the rows that came before it, or not at all.
+const SAVE_STATE: &str = "update connections set sync_state = coalesce($3, sync_state)
+    where user_id = $1 and id = $2";
+const SAVE_STATUS: &str =
+    "update connections set status = $3, attention = $4, failures = 0, remedy = $6,
     asked_count = case when asked_count < $5 then $5 else asked_count end
     where user_id = $1 and id = $2";
 
 pub(super) const STATEMENTS: &[&str] =
-    &[RELEASE, LINK, OWN_NAME, IDLE, NEXT, ATTENTION, COMPLETE, HISTORY, SAVE_STATUS];
+    &[RELEASE, LINK, OWN_NAME, IDLE, NEXT, ATTENTION, COMPLETE, HISTORY, SAVE_STATE, SAVE_STATUS];

@@ -6,14 +6,14 @@ use base::{
 };
 use db::params;
 use futures_util::{StreamExt as _, stream};
-use sources::simplefin::Query;
+use sources::provider::Purpose;
 
 use super::connection::run_to_completion;
 use super::fetch::fetch;
-use super::lease::{LEASE_SECONDS, SyncError, Trigger, acquire};
+use super::lease::{LEASE_SECONDS, SyncError, SyncLease, Trigger, acquire};
 use super::schedule::{jitter, later, seconds_to_tomorrow};
 pub use super::store::SyncResult;
-use super::store::{Purpose, store};
+use super::store::{HISTORY_DAYS, store};
 use crate::platform::processes::holder_is_dead;
 use crate::{App, Caller, Error, Result};
 
@@ -49,7 +49,7 @@ pub async fn sync_history(
         }
         match sync_period(&app, user, connection).await {
             Ok(result) => Ok(Some(result)),
-            Err(SyncError::RequestsUsedUp) => Ok(None),
+            Err(SyncError::RequestsUsedUp(_)) => Ok(None),
             Err(error) => Err(error.into()),
         }
     })
@@ -95,9 +95,8 @@ async fn reset_far_schedules(app: &App, now: Timestamp) -> Result<()> {
 pub(super) async fn discover_accounts(app: &App, user: UserId, id: ConnectionId) {
     let discovered = async {
         let lease = acquire(app, user, id, Trigger::Requested).await?;
-        let query = Query { balances_only: true, ..Query::default() };
-        let set = fetch(app, &lease, &query).await?;
-        store(app, lease, set, Purpose::Discover).await
+        let response = fetch(app, &lease, Purpose::Discover, true).await?;
+        store(app, lease, response, Purpose::Discover).await
     };
     match discovered.await {
         Ok(_) | Err(Error::Conflict { .. }) => {}
@@ -136,8 +135,8 @@ async fn sync_if_due(app: &App, user: UserId, id: ConnectionId) -> Result<bool> 
     };
     match synced {
         Ok(_) => Ok(true),
-        Err(SyncError::Busy | SyncError::Disconnected) => Ok(false),
-        Err(SyncError::RequestsUsedUp) => {
+        Err(SyncError::Busy | SyncError::Disconnected(_)) => Ok(false),
+        Err(SyncError::RequestsUsedUp(_)) => {
             let now = app.db.now().await?;
             let tomorrow = later(now, seconds_to_tomorrow(now) + jitter(app, 3_600));
             let write = move |tx: &mut db::Tx<'_>| {
@@ -163,30 +162,33 @@ async fn sync_newest(
         .db
         .first(SELECTED, key, |row| Ok((row.get::<i64>(0)?, row.get::<Option<i64>>(1)?)))
         .await?;
-    let (query, purpose) = match selected {
-        None | Some((0, _)) => {
-            (Query { balances_only: true, ..Query::default() }, Purpose::Discover)
-        }
-        Some((_, complete_at)) => {
+    // An account that was never complete needs everything from the beginning.
+    let complete_at = selected.and_then(|(_, complete_at)| complete_at).filter(|it| *it > 0);
+    let purpose = match selected {
+        None | Some((0, _)) => Purpose::Discover,
+        Some(_) => {
             let complete_at = complete_at.and_then(|it| Timestamp::from_microsecond(it).ok());
-            let (start, end) =
-                window(app.clock.today_in(TimeZone::utc()), lease.window_days, complete_at);
-            let span = Query { start: Some(start), end: Some(end), ..Query::default() };
-            (Query { pending: true, ..span }, Purpose::Newest(start, end))
+            let today = app.clock.today_in(TimeZone::utc());
+            let (start, end) = window(today, window_days(&lease), complete_at);
+            Purpose::Newest(start, end)
         }
     };
-    let set = fetch(app, &lease, &query).await?;
-    Ok(store(app, lease, set, purpose).await?)
+    let response = fetch(app, &lease, purpose, complete_at.is_some()).await?;
+    Ok(store(app, lease, response, purpose).await?)
+}
+
+fn window_days(lease: &SyncLease) -> i64 {
+    lease.window_days.unwrap_or(HISTORY_DAYS)
 }
 
 /// Syncs the period of history before the earliest one that was fetched.
 async fn sync_period(app: &App, user: UserId, id: ConnectionId) -> Result<SyncResult, SyncError> {
     let lease = acquire(app, user, id, Trigger::HistoryDue).await?;
     let end = lease.history_from.unwrap_or_else(|| app.clock.today_in(TimeZone::utc()));
-    let start = date_from_days(days_from_date(end) - lease.window_days);
-    let query = Query { start: Some(start), end: Some(end), ..Query::default() };
-    let set = fetch(app, &lease, &query).await?;
-    Ok(store(app, lease, set, Purpose::History(start, end)).await?)
+    let start = date_from_days(days_from_date(end) - window_days(&lease));
+    let purpose = Purpose::History(start, end);
+    let response = fetch(app, &lease, purpose, true).await?;
+    Ok(store(app, lease, response, purpose).await?)
 }
 
 /// The days to request. `complete_at` is when all selected accounts were last complete; none if some never were.
@@ -208,7 +210,7 @@ const DUE: &str = concat!(
     ") order by next_sync_at limit $2"
 );
 const DUE_OF: &str = "select next_sync_at, next_history_at, failures from connections
-    where user_id = $1 and id = $2 and source = 'simplefin'";
+    where user_id = $1 and id = $2 and (access is not null or disconnected_at is not null)";
 const SELECTED: &str = "select cast(count(*) as bigint), cast(min(coalesce(good_at, 0)) as bigint)
     from offered_accounts where user_id = $1 and connection_id = $2 and choice = 'taken'";
 const POSTPONE: &str = "update connections set next_sync_at = $4,

@@ -1,9 +1,9 @@
-//! Encryption of stored access URLs with the installation's key, each bound to its connection.
+//! Encryption of access, keys and sessions with the installation's key, each bound to the row that it belongs to.
 
-use base::{ConnectionId, Entropy};
+use base::Entropy;
 use chacha20poly1305::aead::{Aead as _, KeyInit as _, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
-use sources::simplefin::AccessUrl;
+use sources::provider::Secret;
 
 use crate::platform::installation::Key;
 use crate::{Error, Result};
@@ -18,29 +18,29 @@ impl Vault {
         Vault(XChaCha20Poly1305::new(&key.derive("access of connections").into()))
     }
 
-    /// Encrypts an access URL for one connection. Moved to another row, it cannot be decrypted.
+    /// Encrypts a secret for one row, by its id. Moved to another row, it cannot be decrypted.
     pub(super) fn encrypt(
         &self,
         entropy: &Entropy,
-        connection: ConnectionId,
-        access: &AccessUrl,
+        row: &[u8],
+        secret: &Secret,
     ) -> Result<Vec<u8>> {
         let nonce: [u8; NONCE_BYTES] = entropy.bytes();
-        let plain = access.expose();
-        let payload = Payload { msg: plain.as_bytes(), aad: connection.as_bytes() };
+        let plain = secret.expose();
+        let payload = Payload { msg: plain.as_bytes(), aad: row };
         let encrypted = self.0.encrypt(&XNonce::from(nonce), payload);
         let encrypted =
-            encrypted.map_err(|_| Error::internal("an access URL could not be encrypted"))?;
+            encrypted.map_err(|_| Error::internal("a secret could not be encrypted"))?;
         Ok([&nonce[..], &encrypted].concat())
     }
 
-    /// None when it was encrypted with another key, for another connection, or is damaged.
-    pub(super) fn decrypt(&self, connection: ConnectionId, encrypted: &[u8]) -> Option<AccessUrl> {
+    /// None when it was encrypted with another key, for another row, or is damaged.
+    pub(super) fn decrypt(&self, row: &[u8], encrypted: &[u8]) -> Option<Secret> {
         let (nonce, encrypted) = encrypted.split_at_checked(NONCE_BYTES)?;
         let nonce = XNonce::from(<[u8; NONCE_BYTES]>::try_from(nonce).ok()?);
-        let payload = Payload { msg: encrypted, aad: connection.as_bytes() };
+        let payload = Payload { msg: encrypted, aad: row };
         let plain = self.0.decrypt(&nonce, payload).ok()?;
-        AccessUrl::parse(std::str::from_utf8(&plain).ok()?).ok()
+        String::from_utf8(plain).ok().map(Secret::new)
     }
 }
 
@@ -49,11 +49,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_encrypted_access_url_is_readable_for_its_connection_alone() {
+    fn an_encrypted_secret_is_readable_for_its_row_alone() {
         let entropy = Entropy::seeded(1);
         let vault = Vault::new(&Key::generate(&entropy));
-        let (one, other) = (ConnectionId::from_bytes([1; 16]), ConnectionId::from_bytes([2; 16]));
-        let access = AccessUrl::parse("https://robin:p%40ss@bank.example/simplefin").unwrap();
+        let (one, other): (&[u8], &[u8]) = (&[1; 16], &[2; 16]);
+        let access = Secret::new("https://robin:p%40ss@bank.example/simplefin");
         let encrypted = vault.encrypt(&entropy, one, &access).unwrap();
         assert_eq!(vault.decrypt(one, &encrypted), Some(access.clone()));
         assert_ne!(vault.encrypt(&entropy, one, &access).unwrap(), encrypted);

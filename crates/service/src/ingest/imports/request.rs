@@ -54,6 +54,9 @@ pub(crate) struct IncomingAccount {
     pub(crate) provenance: Arc<str>,
     /// The person's account to import into. None finds it by its external id, or creates it.
     pub(crate) into: Option<AccountId>,
+    /// Whether the source names every pending transaction that it settles or removes, so that no other one is taken for
+    /// the beginning of a posted one that merely looks alike.
+    pub(crate) names_pending: bool,
     /// The source's name for the account, to be recognized in the next import.
     pub(crate) link: Option<AccountLink>,
 }
@@ -89,6 +92,7 @@ impl From<Statement> for ImportRequest {
             draft,
             provenance: Arc::clone(&provenance),
             into: None,
+            names_pending: false,
             link: None,
         };
         ImportRequest {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use base::category::Category;
-use base::draft::TransactionDraft;
+use base::draft::{AccountDraft, TransactionDraft};
 use base::{AccountId, Currency, ImportId, Money, TransactionId, UserId};
 use base::{date_from_days, days_from_date, kinds};
 use calc::enrich::{Enriched, merchant_key};
@@ -47,6 +47,7 @@ pub(super) fn save(
         true => (Vec::new(), false),
         false => find_candidates(tx, batch, account, incoming)?,
     };
+    let known = if incoming.names_pending { without_unnamed_pending(known, draft) } else { known };
     let verdicts = match_drafts(&known, &draft.transactions, &incoming.provenance);
     let (mut fresh, mut changed, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
     for (draft, verdict) in draft.transactions.iter().zip(&verdicts) {
@@ -79,6 +80,23 @@ pub(super) fn save(
     removed.append(&mut hidden);
     push_events(batch, account, &created, &changed, &removed);
     Ok(())
+}
+
+/// The candidates without pending transactions that the source neither settles, updates nor removes.
+fn without_unnamed_pending(
+    mut known: Vec<KnownTransaction>,
+    draft: &AccountDraft,
+) -> Vec<KnownTransaction> {
+    let rows = draft.transactions.iter().flat_map(|it| [&it.external_id, &it.settles]);
+    let named: HashSet<&str> = rows
+        .filter_map(|it| it.as_deref())
+        .chain(draft.removed.iter().map(String::as_str))
+        .collect();
+    known.retain(|it| {
+        let id = it.content.external_id.as_deref();
+        !it.content.pending || id.is_none_or(|it| named.contains(it))
+    });
+    known
 }
 
 fn push_events(

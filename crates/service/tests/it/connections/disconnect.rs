@@ -10,7 +10,8 @@ use tokio::sync::Notify;
 use super::{ConnectionsFixture, DAY, noon};
 use crate::{is_conflict, trail};
 
-async fn event_types(fixture: &ConnectionsFixture) -> Vec<String> {
+/// The types of all events of the person, oldest first.
+pub(super) async fn event_types(fixture: &ConnectionsFixture) -> Vec<String> {
     let user = fixture.robin.user.id;
     let events = outbox::list(&fixture.world.app.db, user, None, 1_000).await.unwrap();
     events.into_iter().map(|it| it.event_type).collect()

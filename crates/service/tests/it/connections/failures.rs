@@ -3,6 +3,7 @@
 use service::ingest::connections::{self, State};
 use testkit::simplefin::{Fault, Transaction};
 
+use super::disconnect::event_types;
 use super::{ConnectionsFixture, DAY, HOUR, noon};
 use crate::is_conflict;
 
@@ -17,6 +18,7 @@ const ALL_CONNECTED: [(&str, &str); 3] =
 async fn access_that_was_revoked_needs_a_new_token_and_keeps_the_accounts() {
     let (fixture, id) = ConnectionsFixture::synced().await;
     let before = fixture.rows().await;
+    let told = event_types(&fixture).await.len();
     fixture.server.revoke();
     let message = is_conflict(fixture.try_sync(id).await);
     assert!(message.contains("new setup token"), "{message}");
@@ -26,6 +28,9 @@ async fn access_that_was_revoked_needs_a_new_token_and_keeps_the_accounts() {
         (State::NeedsAttention, Some(message.clone()))
     );
     assert!(fixture.states().await.iter().all(|(_, state)| state == "needs_attention"));
+    assert_eq!(event_types(&fixture).await[told..], ["account.needs_attention"; 3]);
+    is_conflict(fixture.try_sync(id).await);
+    assert_eq!(event_types(&fixture).await.len(), told + 3, "told once");
     assert_eq!(fixture.accounts().await[0].attention, Some(message));
     let token = fixture.server.setup_token();
     connections::reauthorize(&fixture.world.app, &fixture.robin.caller, id, &token).await.unwrap();

@@ -1,7 +1,7 @@
 //! Syncs: what they import, when they run, and how they are limited and undone.
 
 use base::draft::AccountKind;
-use service::ingest::connections::{self, History, REQUESTS_A_DAY};
+use service::ingest::connections::{self, History};
 use service::ingest::imports::{self, Summary};
 use service::platform::health::count_miscounted_accounts;
 use testkit::day;
@@ -130,11 +130,12 @@ async fn the_requests_of_a_day_are_counted_and_never_exceeded() {
         refused.contains("20 SimpleFIN requests") && refused.contains("after midnight"),
         "{refused}"
     );
-    assert_eq!(fixture.request_count() as i64, REQUESTS_A_DAY);
-    assert_eq!(fixture.connection(id).await.requests_today, REQUESTS_A_DAY);
+    let connection = fixture.connection(id).await;
+    assert_eq!(fixture.request_count() as i64, connection.requests_max);
+    assert_eq!(connection.requests_today, connection.requests_max);
     fixture.world.advance_seconds(7 * HOUR);
     assert_eq!(fixture.run_due_syncs().await, 0);
-    assert_eq!(fixture.request_count() as i64, REQUESTS_A_DAY);
+    assert_eq!(fixture.request_count() as i64, connection.requests_max);
     // The count starts over at midnight, and the next sync was moved after it.
     fixture.world.advance_seconds(6 * HOUR);
     assert_eq!(fixture.connection(id).await.requests_today, 0);

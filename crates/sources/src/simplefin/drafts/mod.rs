@@ -3,28 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::draft::{AccountDraft, AccountKind, BalanceDraft, TransactionDraft};
-use base::words;
 use base::{Date, Timestamp, date_from_days};
 
 use super::{Account, AccountSet, NoticeKind, Transaction};
+use crate::provider::{AccountChoice, OwedSign};
 use crate::unique_ids::deduplicate_ids;
-
-/// The person's choices for an account.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AccountChoice {
-    pub kind: AccountKind,
-    pub subtype: Option<String>,
-    /// Only used for cards and loans.
-    pub owed: OwedSign,
-}
-
-words!(
-    /// The sign that the server gives to a debt on a card or loan.
-    OwedSign {
-        Negative => "negative",
-        Positive => "positive",
-    }
-);
 
 /// Drafts of the chosen accounts, by `Account::external_id`; `at` is the time of the request.
 pub fn drafts(

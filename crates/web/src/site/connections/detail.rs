@@ -3,11 +3,15 @@
 use axum::extract::Path;
 use http::StatusCode;
 use maud::{Markup, html};
-use service::ingest::connections::{self, Connection, OfferedAccount, State};
+use service::ingest::connections::{
+    self, ConnectMethod, Connection, OfferedAccount, Remedy, State,
+};
 use service::ingest::imports;
 use service::ledger::accounts::{self, Filter, Status};
 
-use super::{badge, is_synced, new_page, offers, parse, source_name, url_of};
+use super::progress::Progress;
+use super::{add, badge, is_synced, links, new_page, offers, parse, source_name, url_of};
+use crate::site::app_page::AppPage;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
 use crate::site::format::plural;
@@ -34,9 +38,12 @@ pub(super) async fn show(
     let filter = Filter { status: Status::All, include_hidden: true };
     let own = accounts::list(app, caller, filter).await?;
     let batches = imports::list(app, caller, Some(id), BATCHES).await?;
+    let progress = Progress::of(&it, &offered);
+    let is_followed = progress.is_followed(&it, app.clock.now());
     let main = html! {
         div.heading { h1 { (it.name) } (badge(&it)) }
         (wrong.summary())
+        (progress.show(person, &it, &batches, is_followed))
         (state(person, &it))
         @if is_synced(&it) && it.state != State::Disconnected {
             (offers::card(person, id, &offered, &own))
@@ -50,7 +57,8 @@ pub(super) async fn show(
         }
         @if is_synced(&it) { (access(person, &it, &offered, wrong)) }
     };
-    Ok::<_, PageError>(new_page(&it.name).page_with(status, person, main))
+    let page = AppPage { waits: is_followed, ..new_page(&it.name) };
+    Ok::<_, PageError>(page.page_with(status, person, main))
 }
 
 fn state(person: &Person, it: &Connection) -> Markup {
@@ -60,6 +68,10 @@ fn state(person: &Person, it: &Connection) -> Markup {
         section.card aria-labelledby="state" {
             h2 id="state" { "Status" }
             @if let Some(text) = &it.attention { p.wrong role="alert" { (text) } }
+            (remedy(person, it))
+            @if it.is_revoking {
+                p.soft { (source_name(it.source)) " has not confirmed the end of this access yet. We keep trying." }
+            }
             dl.facts-of {
                 div { dt { "Source" } dd { (source_name(it.source)) } }
                 @if !it.institutions.is_empty() {
@@ -81,7 +93,7 @@ fn state(person: &Person, it: &Connection) -> Markup {
                     }
                     div {
                         dt { "Updates today" }
-                        dd { (it.requests_today) " of " (connections::REQUESTS_A_DAY)  }
+                        dd { (it.requests_today) " of " (it.requests_max) }
                     }
                     @if let Some(past) = it.history {
                         div {
@@ -99,6 +111,25 @@ fn state(person: &Person, it: &Connection) -> Markup {
             }
             @if it.source == base::draft::Source::File {
                 a.button.outlined href="/import" { "Import files" }
+            }
+        }
+    }
+}
+
+/// The button for the problem, if there is one. A connection by token has a form for a new token instead.
+fn remedy(person: &Person, it: &Connection) -> Markup {
+    let by_link = it.provider().is_some_and(|it| it.method() == ConnectMethod::Link);
+    let button = |remedy: Remedy, label| {
+        links::remedy_button(person, it.id, remedy.as_str(), label, "primary")
+    };
+    html! {
+        @if by_link {
+            @match it.remedy {
+                Some(Remedy::Repair) => { (button(Remedy::Repair, "Repair")) }
+                Some(Remedy::AddAccounts) => { (button(Remedy::AddAccounts, "Add accounts")) }
+                Some(Remedy::Reconnect) => { (button(Remedy::Reconnect, "Connect again")) }
+                Some(Remedy::ChangeKeys) => { a.button.primary href=(add::URL) { "Change keys" } }
+                None => {}
             }
         }
     }
@@ -131,6 +162,9 @@ fn access(
     offered: &[OfferedAccount],
     wrong: &FormError,
 ) -> Markup {
+    if it.provider().is_some_and(|it| it.method() == ConnectMethod::Link) {
+        return link_access(person, it, offered);
+    }
     let token = Field::text("token", "New setup token", "")
         .hint("Get a new token from SimpleFIN if access was revoked.");
     let action = format!("{}/access", url_of(it.id));
@@ -150,6 +184,35 @@ fn access(
                         (plural(offered.len() as i64, "account", "accounts"))
                         " and all imported data are kept. To revoke access at SimpleFIN too, do so on their \
                             site."
+                    }
+                    (fields::button(&ending, &person.form_token, "Disconnect source", "danger"))
+                }
+            }
+        }
+    }
+}
+
+/// Access that the person gave on the provider's page.
+fn link_access(person: &Person, it: &Connection, offered: &[OfferedAccount]) -> Markup {
+    let ending = format!("{}/disconnect", url_of(it.id));
+    let button = |remedy: Remedy, label| {
+        links::remedy_button(person, it.id, remedy.as_str(), label, "outlined")
+    };
+    html! {
+        section.card aria-labelledby="access" {
+            h2 id="access" { "Access" }
+            @if it.state == State::Disconnected {
+                p { "Connect the bank again to continue. Your accounts and their history are still here." }
+                (button(Remedy::Reconnect, "Connect again"))
+            } @else {
+                (button(Remedy::AddAccounts, "Add accounts"))
+                (button(Remedy::Repair, "Sign in again"))
+                details.confirm {
+                    summary { "Disconnect" }
+                    p {
+                        "Evenkeel deletes its access and tells " (source_name(it.source)) " to end it. "
+                        (plural(offered.len() as i64, "account", "accounts"))
+                        " and all imported data are kept. Connecting again may count as a further bank in your plan."
                     }
                     (fields::button(&ending, &person.form_token, "Disconnect source", "danger"))
                 }

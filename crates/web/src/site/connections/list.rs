@@ -1,35 +1,32 @@
-//! The list of connections, and the form to add one.
+//! The list of connections.
 
-use http::StatusCode;
 use maud::{Markup, html};
 use service::ingest::connections::{self, Connection};
 
-use super::{HOME, badge, is_synced, new_page, source_name, url_of};
+use super::{add, badge, is_synced, new_page, source_name, url_of};
 use crate::site::errors::PageResult;
-use crate::site::fields::{self, Field, FormError};
 use crate::site::format::plural;
 use crate::site::person::Person;
 
 pub(super) async fn get(person: Person) -> PageResult {
-    show(&person, StatusCode::OK, &FormError::default(), "").await
-}
-
-pub(super) async fn show(
-    person: &Person,
-    status: StatusCode,
-    wrong: &FormError,
-    name: &str,
-) -> PageResult {
     let all = connections::list(person.app(), &person.caller).await?;
     let main = html! {
-        h1 { "Connections" }
-        p { "The sources of your account data and their status." }
-        @if !all.is_empty() {
-            div.card { ul.rows { @for it in &all { (row(person, it)) } } }
+        div.heading {
+            h1 { "Connections" }
+            a.button href=(add::URL) { "Add a bank" }
         }
-        (adding(person, wrong, name))
+        p { "The sources of your account data and their status." }
+        @if all.is_empty() {
+            div.empty {
+                h2 { "No connections yet" }
+                p { "Connect a bank to update your accounts by themselves, or import files." }
+                a.button.outlined href="/import" { "Import bank files" }
+            }
+        } @else {
+            div.card { ul.rows { @for it in &all { (row(&person, it)) } } }
+        }
     };
-    Ok(new_page("Connections").page_with(status, person, main))
+    Ok(new_page("Connections").page(&person, main))
 }
 
 fn row(person: &Person, it: &Connection) -> Markup {
@@ -52,30 +49,6 @@ fn row(person: &Person, it: &Connection) -> Markup {
                     span { (plural(it.open_offers as i64, "account is", "accounts are")) " waiting for your choice." }
                 }
             }
-        }
-    }
-}
-
-fn adding(person: &Person, wrong: &FormError, name: &str) -> Markup {
-    let token = Field::text("token", "Setup token", "")
-        .hint("Copy it from SimpleFIN. It works once and is not stored.");
-    let name = Field::text("name", "Connection name", name).optional();
-    html! {
-        section.card aria-labelledby="add" {
-            h2 id="add" { "Add a connection" }
-            p { "You can also " a href="/import" { "import bank files" } " or " a href="/accounts/new" { "add a manual account" } "." }
-            h3 { "SimpleFIN" }
-            p {
-                "SimpleFIN is a US service that connects to your banks. Sign in to SimpleFIN, connect your banks \
-                 and copy a setup token. Evenkeel updates four times a day, has read-only access and never sees \
-                 your bank passwords."
-            }
-            (wrong.summary())
-            (fields::form(HOME, &person.form_token, html! {
-                (token.show(wrong))
-                (name.show(wrong))
-                button.primary type="submit" { "Connect" }
-            }))
         }
     }
 }

@@ -1,10 +1,14 @@
 //! The connections pages: sources of account data, their status and the accounts they offer.
 
 mod actions;
+mod add;
 mod claim;
 mod detail;
+mod links;
 mod list;
 mod offers;
+mod plaid;
+mod progress;
 
 use axum::Router;
 use axum::extract::Path;
@@ -15,6 +19,7 @@ use maud::{Markup, html};
 use service::ingest::connections::{Connection, State};
 
 use super::app_page::AppPage;
+use super::assets::Asset;
 use super::errors::PageError;
 use super::navigation::NavItem;
 use crate::WebState;
@@ -24,7 +29,16 @@ const HOME: &str = "/connections";
 pub(super) fn router() -> Router<WebState> {
     Router::new()
         .route(HOME, get(list::get).post(claim::post))
+        .route(add::URL, get(add::get))
+        .route("/connections/plaid/keys", post(plaid::save))
+        .route("/connections/plaid/keys/delete", post(plaid::delete))
+        .route("/connections/plaid/link", post(links::start))
+        .route("/connections/plaid/back", get(links::back))
+        .route("/connections/links/{link}", get(links::get))
+        .route("/connections/links/{link}/keep", post(links::keep))
+        .route("/connections/links/{link}/discard", post(links::discard))
         .route("/connections/{connection}", get(detail::get))
+        .route("/connections/{connection}/repair", post(links::repair))
         .route("/connections/{connection}/accounts", post(offers::post))
         .route("/connections/{connection}/sync", post(actions::sync))
         .route("/connections/{connection}/access", post(actions::reauthorize))
@@ -32,7 +46,7 @@ pub(super) fn router() -> Router<WebState> {
 }
 
 fn new_page(title: &str) -> AppPage<'_> {
-    AppPage::new(NavItem::Connections, title)
+    AppPage { scripts: &[Asset::Imports], ..AppPage::new(NavItem::Connections, title) }
 }
 
 /// Parses the id in a path. A malformed id gets the same page as an unknown one.
@@ -68,5 +82,5 @@ fn badge(connection: &Connection) -> Markup {
 
 /// Whether we fetch data from this connection.
 fn is_synced(connection: &Connection) -> bool {
-    connection.source == Source::Simplefin
+    connection.provider().is_some()
 }

@@ -30,7 +30,7 @@ pub(super) fn card(
             @if offered.is_empty() {
                 p.soft { "None yet. They appear here after the first update." }
             } @else {
-                p { "Choose which accounts to add. SimpleFIN doesn't report the account type, so check each one." }
+                p { "Choose which accounts to add. Not every bank reports the account type, so check each one." }
                 (fields::form(&action, &person.form_token, html! {
                     ul.rows.offers {
                         @for (index, it) in offered.iter().enumerate() { (row(person, index, it, own)) }

@@ -6,7 +6,7 @@ use testkit::World;
 use crate::browser::Browser;
 
 /// Every path of the signed-in pages that takes a form.
-const FORMS: [&str; 65] = [
+const FORMS: [&str; 71] = [
     "/view",
     "/sign-out",
     "/goals/new",
@@ -29,6 +29,12 @@ const FORMS: [&str; 65] = [
     "/transactions/txn_1/transfer",
     "/transactions/txn_1/undo",
     "/connections",
+    "/connections/plaid/keys",
+    "/connections/plaid/keys/delete",
+    "/connections/plaid/link",
+    "/connections/links/1/keep",
+    "/connections/links/1/discard",
+    "/connections/con_1/repair",
     "/connections/con_1/access",
     "/connections/con_1/accounts",
     "/connections/con_1/disconnect",

@@ -8,6 +8,7 @@ mod imports;
 mod income;
 mod money;
 mod onboarding;
+mod plaid;
 mod plans;
 mod recurring;
 mod spending;

@@ -26,6 +26,7 @@ fn is_for_programs(path: &str) -> bool {
     let oauth = ["register", "token", "revoke", "introspect"];
     path.starts_with("/v1")
         || path == "/mcp"
+        || path == "/connections/plaid/webhook"
         || path.starts_with("/.well-known")
         || oauth.iter().any(|it| path == format!("/oauth/{it}"))
 }

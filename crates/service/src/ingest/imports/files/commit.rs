@@ -215,7 +215,8 @@ async fn import_request(
             draft.external_id = new_external_id(app, bank.as_deref(), &draft.external_id);
         }
         let provenance = Arc::clone(&parsed.provenance);
-        incoming.push(IncomingAccount { draft, provenance, into, link });
+        let names_pending = false;
+        incoming.push(IncomingAccount { draft, provenance, into, names_pending, link });
     }
     if incoming.is_empty() {
         return Err(Error::invalid("file", "There is nothing to import in this file."));

@@ -1,0 +1,196 @@
+//! The page that adds a bank: where the accounts are, which ways lead to them, and three steps for each way.
+
+use axum::extract::RawQuery;
+use http::StatusCode;
+use maud::{Markup, html};
+use service::ingest::connections::{self, Connection};
+
+use super::{HOME, new_page, plaid};
+use crate::site::errors::PageResult;
+use crate::site::fields::{self, Field, FormError};
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::urls;
+
+pub(super) const URL: &str = "/connections/add";
+const BRIDGE_TOKEN: &str = "https://bridge.simplefin.org/simplefin/create";
+
+base::words!(
+    /// Where the person's banks are, which decides the ways to them.
+    Region {
+        UnitedStates => "us",
+        Canada => "canada",
+        Europe => "europe",
+        Elsewhere => "elsewhere",
+    }
+);
+
+impl Region {
+    fn name(self) -> &'static str {
+        match self {
+            Region::UnitedStates => "United States",
+            Region::Canada => "Canada",
+            Region::Europe => "Europe",
+            Region::Elsewhere => "Elsewhere",
+        }
+    }
+
+    fn has_plaid(self) -> bool {
+        matches!(self, Region::UnitedStates | Region::Canada)
+    }
+}
+
+/// The page's address for a region, to return to after a form.
+pub(super) fn url_of(region: Option<Region>) -> String {
+    region.map_or_else(|| URL.to_owned(), |it| format!("{URL}?region={}", it.as_str()))
+}
+
+/// The region that a form was shown for.
+pub(super) fn region_of(form: &Form) -> Option<Region> {
+    Region::parse(form.text("region"))
+}
+
+pub(super) fn region_field(region: Region) -> Markup {
+    html! { input type="hidden" name="region" value=(region.as_str()); }
+}
+
+pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult {
+    let region = query.as_deref().and_then(|it| urls::find_param(it, "region"));
+    let region = region.and_then(|it| Region::parse(&it));
+    show(&person, StatusCode::OK, region, &FormError::default(), "").await
+}
+
+/// Shows the page. A form that was refused is shown again with its error, and what was typed as `name`.
+pub(super) async fn show(
+    person: &Person,
+    status: StatusCode,
+    region: Option<Region>,
+    wrong: &FormError,
+    name: &str,
+) -> PageResult {
+    let connected = connections::list(person.app(), &person.caller).await?;
+    let keys = plaid::status(person).await?;
+    let region = region.or((status != StatusCode::OK).then_some(Region::UnitedStates));
+    let main = html! {
+        div.lead-in {
+            p.trail { a href=(HOME) { "Connections" } }
+            h1 { "Add a bank" }
+            p {
+                "Evenkeel reads your accounts and transactions. It cannot move money and never sees your bank \
+                 password."
+            }
+        }
+        (wrong.summary())
+        h2 { "Where are your accounts?" }
+        (regions(region))
+        @if let Some(region) = region {
+            @if region.has_plaid() { (plaid::card(person, region, keys, &connected, wrong)) }
+            (simplefin(person, region, wrong, name))
+            (files())
+        }
+    };
+    Ok(new_page("Add a bank").page_with(status, person, main))
+}
+
+fn regions(chosen: Option<Region>) -> Markup {
+    html! {
+        ul.tabs {
+            @for &it in Region::ALL {
+                @let current = (chosen == Some(it)).then_some("page");
+                li { a href=(url_of(Some(it))) aria-current=[current] { (it.name()) } }
+            }
+        }
+    }
+}
+
+/// A heading with what a way costs.
+pub(super) fn heading(id: &str, name: &str, cost: &str) -> Markup {
+    html! { div.heading { h2 id=(id) { (name) } span.badge { (cost) } } }
+}
+
+/// A link to a page of others.
+pub(super) fn elsewhere(url: &str, text: &str) -> Markup {
+    html! { a href=(url) rel="noreferrer" { (text) } }
+}
+
+fn simplefin(person: &Person, region: Region, wrong: &FormError, name: &str) -> Markup {
+    let is_bridge = region == Region::UnitedStates || region == Region::Canada;
+    let token = Field::text("token", "Setup token", "")
+        .hint("Copy it from SimpleFIN. It works once and is not stored.");
+    let name = Field::text("name", "Connection name", name).optional();
+    html! {
+        section.card aria-labelledby="simplefin" {
+            @if is_bridge {
+                (heading("simplefin", "SimpleFIN", "15 USD a year"))
+                p { "SimpleFIN Bridge connects to banks in the US, and to some in Canada. It needs no keys." }
+            } @else {
+                (heading("simplefin", "SimpleFIN", "Depends on the server"))
+                p {
+                    "Some services for banks in your region speak SimpleFIN. If yours does, create a setup token there."
+                }
+            }
+            ol.steps {
+                li {
+                    p {
+                        strong { "Connect your banks at SimpleFIN." }
+                        @if is_bridge {
+                            " Subscribe to " (elsewhere("https://bridge.simplefin.org", "SimpleFIN Bridge"))
+                            " and sign in to your banks there."
+                        } @else { " Sign in to your banks on the service's page." }
+                    }
+                }
+                li {
+                    p {
+                        strong { "Create a setup token." }
+                        @if is_bridge {
+                            " "
+                            (elsewhere(BRIDGE_TOKEN, "This page of SimpleFIN Bridge"))
+                            " shows it."
+                        } @else { " The service shows it under a name such as API access." }
+                    }
+                }
+                li {
+                    p { strong { "Paste it here." } " Evenkeel then updates four times a day." }
+                    (fields::form(HOME, &person.form_token, html! {
+                        (region_field(region))
+                        (token.show(wrong))
+                        (name.show(wrong))
+                        button.primary type="submit" { "Connect" }
+                    }))
+                }
+            }
+        }
+    }
+}
+
+fn files() -> Markup {
+    html! {
+        section.card aria-labelledby="files" {
+            (heading("files", "Files from your bank", "Free"))
+            ol.steps {
+                li { p { strong { "Download a file." } " On your bank's website, look for Export or Download." } }
+                li { p { strong { "Import it." } " OFX, QFX, QIF, CSV, CAMT.053 and MT940 work." } }
+                li { p { strong { "Repeat it when you like." } " Transactions that you have are recognized." } }
+            }
+            a.button.outlined href="/import" { "Import bank files" }
+            p { "You can also " a href="/accounts/new" { "add a manual account" } "." }
+        }
+    }
+}
+
+/// The banks that are connected through a provider already, so that nobody connects one twice by mistake.
+pub(super) fn already(connected: &[Connection], source: base::draft::Source) -> Markup {
+    let same: Vec<&Connection> = connected.iter().filter(|it| it.source == source).collect();
+    html! {
+        @if !same.is_empty() {
+            p {
+                "Already connected: "
+                @for (index, it) in same.iter().enumerate() {
+                    @if index > 0 { ", " }
+                    a href=(super::url_of(it.id)) { (it.name) }
+                }
+                ". To repair a connection or to add accounts of the same bank, open it instead of connecting it again."
+            }
+        }
+    }
+}
