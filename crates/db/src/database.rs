@@ -99,6 +99,9 @@ impl Db {
 
     /// Runs a query and calls `visit` with each row, borrowed from the driver.
     ///
+    /// Here and below, the parts that PostgreSQL and slow reads need are boxed: they are large, and every request that
+    /// waits would have room for them.
+    ///
     /// On SQLite this runs on the calling thread: switching threads costs more than the query (docs/performance.md).
     /// A query that does not reach its first row within the inline limit is restarted in the slow-read pool.
     pub async fn each(
@@ -116,12 +119,12 @@ impl Db {
                 });
                 match read {
                     Err(Error::TimedOut) if !is_visited => {
-                        sqlite.each_slow(sql, params, &mut visit).await
+                        Box::pin(sqlite.each_slow(sql, params, &mut visit)).await
                     }
                     outcome => outcome,
                 }
             }
-            Driver::Postgres(postgres) => postgres.each(sql, params, &mut visit).await,
+            Driver::Postgres(postgres) => Box::pin(postgres.each(sql, params, &mut visit)).await,
         }
     }
 
@@ -133,8 +136,10 @@ impl Db {
         mut visit: impl FnMut(&Row<'_>) -> Result<()> + Send,
     ) -> Result<()> {
         match &self.driver {
-            Driver::Sqlite(sqlite) => sqlite.each_slow(sql, params, &mut visit).await,
-            Driver::Postgres(postgres) => postgres.each_slow(sql, params, &mut visit).await,
+            Driver::Sqlite(sqlite) => Box::pin(sqlite.each_slow(sql, params, &mut visit)).await,
+            Driver::Postgres(postgres) => {
+                Box::pin(postgres.each_slow(sql, params, &mut visit)).await
+            }
         }
     }
 
@@ -147,7 +152,7 @@ impl Db {
     ) -> Result<Progress> {
         let read = match &self.driver {
             Driver::Sqlite(sqlite) => sqlite.each_inline(sql, params, &mut visit),
-            Driver::Postgres(postgres) => postgres.each(sql, params, &mut visit).await,
+            Driver::Postgres(postgres) => Box::pin(postgres.each(sql, params, &mut visit)).await,
         };
         match (read, self.engine()) {
             (Ok(()), _) => Ok(Progress::Done),
@@ -231,7 +236,8 @@ impl Db {
                 sqlite.write(move |connection| Tx::sqlite(connection, context).run(work)).await
             }
             Driver::Postgres(postgres) => {
-                postgres.write(move |pipeline| Tx::postgres(pipeline, context).run(work)).await
+                let work = move |pipeline: &mut Pipeline| Tx::postgres(pipeline, context).run(work);
+                Box::pin(postgres.write(work)).await
             }
         }
     }
