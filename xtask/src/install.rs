@@ -143,6 +143,46 @@ pub(crate) fn npm() -> Result<()> {
         .context("npm could not be installed")
 }
 
+/// Installs a C compiler for the programs that are shipped.
+pub(crate) fn c_compiler(program: &str, package: &str) -> Result<()> {
+    apt(&[(program, package)])
+}
+
+/// Installs the programs that read packages, images and the files under `deploy`.
+pub(crate) fn package_tools() -> Result<()> {
+    apt(&[
+        ("umoci", "umoci"),
+        ("dpkg-deb", "dpkg"),
+        ("systemd-analyze", "systemd"),
+        ("nginx", "nginx-light"),
+        ("caddy", "caddy"),
+        ("openssl", "openssl"),
+    ])
+}
+
+/// Installs the packages of those programs that are missing, without starting their services.
+fn apt(wanted: &[(&str, &str)]) -> Result<()> {
+    let is_missing = |it: &&(&str, &str)| {
+        on_path(it.0).is_none() && !Path::new("/usr/sbin").join(it.0).is_file()
+    };
+    let packages: Vec<&str> = wanted.iter().filter(is_missing).map(|it| it.1).collect();
+    if packages.is_empty() {
+        return Ok(());
+    }
+    let packages = packages.join(" ");
+    ensure!(
+        on_path("apt-get").is_some(),
+        "install {packages} (the names of the packages on Debian) with this system's packages"
+    );
+    println!("installing {packages} with apt-get");
+    // `RUNLEVEL=1` keeps Debian's scripts from starting services.
+    as_root(&format!(
+        "export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1; apt-get update --quiet && \
+         apt-get install --quiet --yes --no-install-recommends {packages}"
+    ))
+    .with_context(|| format!("{packages} could not be installed"))
+}
+
 /// Installs the load generator, which only benchmarks need.
 pub(crate) fn wrk() -> Result<()> {
     ensure!(

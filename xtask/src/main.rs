@@ -4,6 +4,7 @@ mod advisories;
 mod bench;
 mod compile;
 mod demo_server;
+mod dist;
 mod features;
 mod fuzz;
 mod generate;
@@ -43,6 +44,9 @@ usage: cargo xtask <task>
                     of each kind (12), and on FILE with more descriptors
   quality statements [--list]
                     measure how statement files by others are read, if they are there
+  dist [TARGET]     build what is shipped into target/packages: static programs, Debian packages,
+                    dependency lists and checksums
+  image [TARGET]    write container images of the programs that `dist` has built
   postgres          run a temporary PostgreSQL until its input ends or Ctrl-C
 ";
 
@@ -81,6 +85,8 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
             let seeds = seeds.parse().context("SEEDS must be a number")?;
             quality::measure(seeds, file.first().copied())
         }
+        ["dist", targets @ ..] => dist::programs(targets),
+        ["image", targets @ ..] => dist::images(targets),
         ["postgres"] => postgres::in_foreground(),
         [] | ["help" | "--help" | "-h"] => {
             print!("{HELP}");

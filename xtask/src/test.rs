@@ -9,7 +9,7 @@ use crate::compile::{self, TestBinary};
 use crate::postgres::Cluster;
 use crate::suite::Settings;
 use crate::{
-    advisories, cargo, features, fuzz, generate, install, licences, mcp, run as run_command,
+    advisories, cargo, dist, features, fuzz, generate, install, licences, mcp, run as run_command,
     schemathesis, suite,
 };
 
@@ -67,7 +67,7 @@ impl Shared {
     }
 }
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     Step { name: "format", what: "every file is formatted", run: format },
     Step { name: "lint", what: "everything compiles, and Clippy finds nothing", run: lint },
     Step { name: "licences", what: "every dependency may be used", run: |_| licences::check() },
@@ -91,6 +91,11 @@ const STEPS: [Step; 12] = [
     },
     Step { name: "mcp", what: "the MCP server, as programs of others see it", run: mcp_clients },
     Step { name: "browser", what: "the pages, in a real browser", run: browser },
+    Step {
+        name: "packages",
+        what: "packages, images, the service and proxies' settings work",
+        run: packages,
+    },
     Step { name: "generated", what: "the generated files are up to date", run: generated },
 ];
 
@@ -217,6 +222,11 @@ fn browser(shared: &mut Shared) -> Result<()> {
 fn conformance(shared: &mut Shared) -> Result<()> {
     shared.binaries()?;
     schemathesis::check()
+}
+
+fn packages(shared: &mut Shared) -> Result<()> {
+    shared.binaries()?;
+    dist::check::run_all()
 }
 
 fn mcp_clients(shared: &mut Shared) -> Result<()> {

@@ -1,0 +1,253 @@
+//! What is shipped: static programs with checksums and a dependency list, Debian packages, and container images.
+
+mod archive;
+pub(crate) mod check;
+mod deb;
+mod dependencies;
+mod oci;
+mod program;
+mod ways;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::{cargo, output_of, root, target_folder};
+use archive::Entry;
+
+/// The largest image of one architecture that is shipped.
+const IMAGE_BYTES_MAX: usize = 45_000_000;
+
+/// An architecture that the program is shipped for, with its names.
+pub(crate) struct Target {
+    pub(crate) triple: &'static str,
+    /// As Rust names it.
+    architecture: &'static str,
+    pub(crate) debian: &'static str,
+    pub(crate) oci: &'static str,
+    /// The C compiler on a machine of another architecture, and its package on Debian.
+    cross_compiler: &'static str,
+    cross_apt: &'static str,
+}
+
+pub(crate) const TARGETS: [Target; 2] = [
+    Target {
+        triple: "x86_64-unknown-linux-musl",
+        architecture: "x86_64",
+        debian: "amd64",
+        oci: "amd64",
+        cross_compiler: "x86_64-linux-gnu-gcc",
+        cross_apt: "gcc-x86-64-linux-gnu",
+    },
+    Target {
+        triple: "aarch64-unknown-linux-musl",
+        architecture: "aarch64",
+        debian: "arm64",
+        oci: "arm64",
+        cross_compiler: "aarch64-linux-gnu-gcc",
+        cross_apt: "gcc-aarch64-linux-gnu",
+    },
+];
+
+/// The targets that are named, or all.
+fn chosen(names: &[&str]) -> Result<Vec<&'static Target>> {
+    let known = || TARGETS.map(|it| it.triple).join(", ");
+    for name in names {
+        if !TARGETS.iter().any(|it| it.triple == *name) {
+            bail!("{name} is not shipped: give {}", known());
+        }
+    }
+    Ok(TARGETS.iter().filter(|it| names.is_empty() || names.contains(&it.triple)).collect())
+}
+
+/// `cargo xtask dist`: programs, Debian packages, dependency lists and checksums in `target/packages`.
+pub(crate) fn programs(names: &[&str]) -> Result<()> {
+    let (version, seconds) = (version(), program::commit_seconds()?);
+    let folder = packages()?;
+    for target in chosen(names)? {
+        let program = program::build(target, seconds)?;
+        write(&folder.join(program_name(target)), &program)?;
+        let archive = download(target, &program, seconds)?;
+        write(&folder.join(format!("evenkeel-{version}-{}.tar.gz", target.triple)), &archive)?;
+        let package = deb::package(&root(), target, &program, (version, seconds))?;
+        write(&folder.join(deb::file_name(target, version)), &package)?;
+        let list = serde_json::to_string_pretty(&dependencies_of(target)?)?;
+        write(
+            &folder.join(format!("evenkeel-{version}-{}.cdx.json", target.triple)),
+            list.as_bytes(),
+        )?;
+    }
+    write_checksums(&folder)
+}
+
+/// `cargo xtask image`: container images of the programs that `cargo xtask dist` has built.
+pub(crate) fn images(names: &[&str]) -> Result<()> {
+    let (version, seconds) = (version(), program::commit_seconds()?);
+    let folder = packages()?;
+    let authorities = authorities()?;
+    let license = read(&root().join("LICENSE"))?;
+    let mut images = Vec::new();
+    for target in chosen(names)? {
+        let program = read(&folder.join(program_name(target)))
+            .with_context(|| format!("run `cargo xtask dist {}` first", target.triple))?;
+        let image = oci::Image::new(&oci::Contents {
+            target,
+            program: &program,
+            authorities: &authorities,
+            license: &license,
+            version,
+            seconds,
+            created: &instant(seconds),
+        })?;
+        let archive = image.to_archive()?;
+        ensure!(
+            archive.len() <= IMAGE_BYTES_MAX,
+            "the image has {} bytes; the limit is {IMAGE_BYTES_MAX}",
+            archive.len()
+        );
+        write(&folder.join(format!("evenkeel-{version}-{}.oci.tar", target.oci)), &archive)?;
+        images.push(image);
+    }
+    if images.len() > 1 {
+        let archive = oci::to_archive_of_all(&images)?;
+        write(&folder.join(format!("evenkeel-{version}.oci.tar")), &archive)?;
+    }
+    write_checksums(&folder)
+}
+
+/// The archive that people download: the program, its license and the files of a service.
+fn download(target: &Target, program: &[u8], seconds: u64) -> Result<Vec<u8>> {
+    let folder = format!("evenkeel-{}-{}", version(), target.triple);
+    let mut entries = vec![Entry::file(&format!("{folder}/evenkeel"), 0o755, program)];
+    for (from, to) in [
+        ("LICENSE", "LICENSE"),
+        ("licenses/name-suggestion-index.md", "licenses/name-suggestion-index.md"),
+        ("docs/installing.md", "installing.md"),
+        ("docs/running.md", "running.md"),
+        ("deploy/evenkeel.toml", "evenkeel.toml"),
+        ("deploy/systemd/evenkeel.service", "evenkeel.service"),
+        ("deploy/systemd/sysusers.conf", "sysusers.conf"),
+    ] {
+        entries.push(Entry::file(&format!("{folder}/{to}"), 0o644, read(&root().join(from))?));
+    }
+    archive::gzip(&archive::tar(&archive::with_folders(entries), "", seconds)?)
+}
+
+fn dependencies_of(target: &Target) -> Result<Value> {
+    let mut command = cargo(&["metadata", "--format-version", "1", "--locked"]);
+    let metadata = output_of(command.args(["--filter-platform", target.triple]))?;
+    let lock = String::from_utf8(read(&root().join("Cargo.lock"))?)?;
+    dependencies::list(&serde_json::from_slice(&metadata)?, &lock, "evenkeel")
+}
+
+/// SHA256SUMS of every file, for `sha256sum --check`.
+fn write_checksums(folder: &Path) -> Result<()> {
+    let mut lines = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name != "SHA256SUMS" && entry.file_type()?.is_file() {
+            lines.push((name, hex_sha256(&read(&entry.path())?)));
+        }
+    }
+    lines.sort();
+    let text: String = lines.iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect();
+    write(&folder.join("SHA256SUMS"), text.as_bytes())
+}
+
+/// The certificate authorities of this machine, which the image gets.
+fn authorities() -> Result<Vec<u8>> {
+    let places = [
+        "/etc/ssl/certs/ca-certificates.crt",
+        "/etc/pki/tls/certs/ca-bundle.crt",
+        "/etc/ssl/ca-bundle.pem",
+        "/etc/ssl/cert.pem",
+    ];
+    let found = places.iter().find_map(|it| fs::read(it).ok());
+    found
+        .context("this machine has no certificate authorities: install the package ca-certificates")
+}
+
+/// Seconds since 1970 as RFC 3339, by the calendar's arithmetic (Howard Hinnant's civil-from-days).
+fn instant(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400 + 719_468, seconds % 86_400);
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+fn program_name(target: &Target) -> String {
+    format!("evenkeel-{}-{}", version(), target.triple)
+}
+
+fn packages() -> Result<PathBuf> {
+    let folder = target_folder()?.join("packages");
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+pub(crate) fn hex_sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|it| format!("{it:02x}")).collect()
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    println!("{} ({} bytes)", path.display(), bytes.len());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_targets_are_built_unless_some_are_named() {
+        assert_eq!(chosen(&[]).unwrap().len(), TARGETS.len());
+        assert_eq!(chosen(&["aarch64-unknown-linux-musl"]).unwrap()[0].debian, "arm64");
+        assert!(chosen(&["riscv64gc-unknown-linux-musl"]).is_err());
+    }
+
+    #[test]
+    fn instants_are_written_as_dates() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_709_164_800, "2024-02-29T00:00:00Z"),
+            (1_735_689_599, "2024-12-31T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+        ] {
+            assert_eq!(instant(seconds), text);
+        }
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_standard() {
+        let of_abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(hex_sha256(b"abc"), of_abc);
+    }
+
+    #[test]
+    fn the_program_is_the_only_thing_that_differs_between_downloads() {
+        let first = download(&TARGETS[0], b"program", 1).unwrap();
+        assert_eq!(first, download(&TARGETS[0], b"program", 1).unwrap());
+        assert_ne!(first, download(&TARGETS[0], b"other", 1).unwrap());
+    }
+}
