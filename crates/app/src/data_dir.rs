@@ -153,13 +153,14 @@ fn write_temporary(path: &Path, bytes: &[u8]) -> Result<PathBuf> {
     Ok(temporary)
 }
 
-/// A temporary file beside `path`, renamed once it is complete.
+/// A temporary file beside `path`, renamed once it is complete. Its name is random, because processes of two containers
+/// that share the folder can have the same process id.
 pub(crate) fn create_temporary(path: &Path) -> Result<(PathBuf, File)> {
     let mut name = path.file_name().context("the file needs a name")?.to_owned();
-    name.push(format!(".{}.new", std::process::id()));
+    name.push(format!(".{:016x}.new", u64::from_ne_bytes(Entropy::System.bytes())));
     let temporary = path.with_file_name(name);
     let mut options = OpenOptions::new();
-    let file = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary);
+    let file = options.write(true).create_new(true).mode(0o600).open(&temporary);
     let file = file.with_context(|| format!("cannot write {}", path.display()))?;
     Ok((temporary, file))
 }
@@ -168,9 +169,9 @@ pub(crate) fn create_temporary(path: &Path) -> Result<(PathBuf, File)> {
 pub(crate) struct TemporaryFolder(PathBuf);
 
 impl TemporaryFolder {
-    pub(crate) fn new() -> Result<TemporaryFolder> {
-        let [a, b, c, d]: [u8; 4] = Entropy::System.bytes();
-        let path = std::env::temp_dir().join(format!("evenkeel-demo-{a:02x}{b:02x}{c:02x}{d:02x}"));
+    pub(crate) fn new(purpose: &str) -> Result<TemporaryFolder> {
+        let number = u32::from_ne_bytes(Entropy::System.bytes());
+        let path = std::env::temp_dir().join(format!("evenkeel-{purpose}-{number:08x}"));
         let made = DirBuilder::new().mode(0o700).create(&path);
         made.with_context(|| format!("cannot create the folder {}", path.display()))?;
         Ok(TemporaryFolder(path))

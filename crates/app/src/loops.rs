@@ -11,7 +11,7 @@ use service::ingest::{connections, imports};
 use service::ledger::transactions;
 use service::platform::{idempotency, limits, processes};
 use service::trading::paper;
-use service::{App, actions, insights, retention, webhooks};
+use service::{App, actions, backup, insights, retention, webhooks};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -28,6 +28,8 @@ const BUCKETS_PER_STEP: usize = 2_000;
 const STEP_MAX: Duration = Duration::from_secs(60);
 /// The time limit of a sync step: providers ask banks first, which takes minutes.
 const SYNC_STEP_MAX: Duration = Duration::from_secs(900);
+/// The time limit of a backup, which is written and read back.
+const BACKUP_STEP_MAX: Duration = Duration::from_secs(6 * 3_600);
 /// How late a loop may be on a busy machine before it counts as stopped.
 const SLACK: Duration = Duration::from_secs(60);
 /// After a panic the next step waits a second, twice as long after each further one, and at most this long.
@@ -114,6 +116,12 @@ impl Loops {
             60,
             app,
             |app| async move { retention::sweep_once(&app).await },
+        );
+        self.start_within(
+            "write scheduled backups",
+            (60, BACKUP_STEP_MAX),
+            app,
+            |app| async move { backup::run_once(&app).await },
         );
         self.start("shrink the database file", 600, app, |app| async move {
             retention::shrink_once(&app).await

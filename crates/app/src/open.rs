@@ -73,6 +73,7 @@ async fn app_on(config: &Config, (db, key): (Db, Key)) -> Result<App> {
             free_bytes_min: config.free_bytes_min,
         }),
         imports: config.imports,
+        backups: config.backups.clone(),
     });
     chains::anchor_missing(&app).await?;
     Ok(app)
@@ -81,6 +82,7 @@ async fn app_on(config: &Config, (db, key): (Db, Key)) -> Result<App> {
 /// Migrates the schema, unless the operator does that with `evenkeel migrate`.
 async fn migrate(db: &Db, config: &Config) -> Result<()> {
     if config.database_migrate {
+        copy_before_migration(db, config).await?;
         schema::migrate(db).await?;
         return Ok(());
     }
@@ -91,6 +93,53 @@ async fn migrate(db: &Db, config: &Config) -> Result<()> {
             `evenkeel migrate` first"
     );
     Ok(())
+}
+
+/// Copies the SQLite file beside itself if its schema is about to be migrated, and deletes older copies.
+pub(crate) async fn copy_before_migration(db: &Db, config: &Config) -> Result<()> {
+    let state = schema::state(db).await?;
+    let (Some(_), Some(next)) = (state.found, state.pending.first()) else { return Ok(()) };
+    if !config.database_copy || config.database_url.is_some() {
+        return Ok(());
+    }
+    let database = data_dir::database_file(config);
+    let copy = config.data_dir.join(format!("{COPIES}{:04}", next.version));
+    let (temporary, file) = data_dir::create_temporary(&copy)?;
+    let copied = db.copy_file(&temporary).await.map_err(anyhow::Error::from);
+    let placed = copied.and_then(|_| {
+        file.sync_all()?;
+        Ok(std::fs::rename(&temporary, &copy)?)
+    });
+    placed.inspect_err(|_| drop(std::fs::remove_file(&temporary))).with_context(|| {
+        format!(
+            "cannot copy {} before its schema is migrated; free some space, or set \
+             database.copy_before_migration to false after making a backup",
+            database.display()
+        )
+    })?;
+    tracing::info!(copy = %copy.display(), "copied the database before its schema is migrated");
+    delete_older_copies(config);
+    Ok(())
+}
+
+/// The beginning of the names of copies; the number of the migration follows.
+const COPIES: &str = "evenkeel.db.before-";
+/// Copies that are kept, the newest ones.
+const COPIES_KEPT: usize = 2;
+
+/// A copy that cannot be deleted only takes space, so that is not an error.
+fn delete_older_copies(config: &Config) {
+    let listed = std::fs::read_dir(&config.data_dir).into_iter().flatten().flatten();
+    let is_copy = |name: &str| {
+        name.strip_prefix(COPIES).is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+    };
+    let names = listed.map(|it| it.file_name().to_string_lossy().into_owned());
+    let mut copies: Vec<String> = names.filter(|it| is_copy(it)).collect();
+    copies.sort_unstable();
+    copies.reverse();
+    for name in copies.iter().skip(COPIES_KEPT) {
+        let _ = std::fs::remove_file(config.data_dir.join(name));
+    }
 }
 
 /// The HTTP client for addresses that people enter. Without certificate authorities on this machine the server still

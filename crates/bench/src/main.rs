@@ -130,5 +130,6 @@ async fn open_with(
         bank_providers: Vec::new(),
         disk: None,
         imports: Default::default(),
+        backups: None,
     }))
 }

@@ -1,6 +1,8 @@
 //! Exports and imports of whole tables, for backups and for moving between the engines.
 
+use std::path::Path;
 use std::pin::pin;
+use std::time::Duration;
 
 use futures_util::TryStreamExt as _;
 use tokio_postgres::types::Type;
@@ -32,6 +34,10 @@ pub enum ColumnKind {
     Bytes,
 }
 
+/// Pages copied at a time, and the pause in which others can write. A change by another process begins the copy anew.
+const COPY_PAGES: i32 = 1 << 20;
+const COPY_PAUSE: Duration = Duration::from_millis(20);
+
 impl Db {
     /// The tables that a backup contains, parents before children. Excludes the engine's own tables, unlogged tables,
     /// and tables that triggers fill when rows are restored.
@@ -48,6 +54,20 @@ impl Db {
             tables.push(Table { name, columns });
         }
         Ok(tables)
+    }
+
+    /// Copies the SQLite file, as of one moment, while others go on working. The target is empty or does not exist.
+    /// Returns false for PostgreSQL, which is not a file.
+    pub async fn copy_file(&self, target: &Path) -> Result<bool> {
+        let Driver::Sqlite(sqlite) = &self.driver else { return Ok(false) };
+        let (source, target) = (sqlite.connection()?, target.to_owned());
+        let copying = tokio::task::spawn_blocking(move || {
+            let mut target = rusqlite::Connection::open(target)?;
+            let copy = rusqlite::backup::Backup::new(&source, &mut target)?;
+            copy.run_to_completion(COPY_PAGES, COPY_PAUSE, None)?;
+            Ok(true)
+        });
+        copying.await.map_err(|_| Error::internal("the copy of the database panicked"))?
     }
 
     /// Calls `visit` with the table's index and each row, for all tables in one consistent snapshot. Does not block

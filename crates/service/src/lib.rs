@@ -49,6 +49,7 @@ pub struct AppState {
     pub(crate) approvals_life_seconds: i64,
     pub(crate) changes: actions::ChangeNotifier,
     pub background: platform::background::Background,
+    pub(crate) backups: backup::Scheduled,
     pub(crate) process: platform::processes::Process,
     pub(crate) readiness: platform::readiness::Readiness,
     pub webhooks: ::webhooks::Webhooks,
@@ -91,6 +92,8 @@ pub struct Setup {
     pub disk: Option<platform::readiness::Disk>,
     /// Limits on imported files.
     pub imports: ingest::imports::files::Limits,
+    /// Backups that a server writes by itself; `None` where there are none.
+    pub backups: Option<backup::Plan>,
 }
 
 impl App {
@@ -119,6 +122,7 @@ impl App {
             approvals_life_seconds: setup.approvals_life_seconds,
             changes: actions::ChangeNotifier::default(),
             background: platform::background::Background::default(),
+            backups: backup::Scheduled::new(setup.backups),
             process: platform::processes::Process::new(&entropy),
             readiness: platform::readiness::Readiness::new(schema::known_version(), setup.disk),
             webhooks,

@@ -51,6 +51,7 @@ impl World {
             bank_providers: Vec::new(),
             disk: None,
             imports: Default::default(),
+            backups: None,
         };
         World { app: App::new(setup), clock, market, key, database }
     }
@@ -76,6 +77,11 @@ impl World {
         App::new(Setup { rate_limit, ..self.setup() })
     }
 
+    /// The same process, which also writes backups.
+    pub fn with_backups(&self, plan: service::backup::Plan) -> App {
+        App::new(Setup { backups: Some(plan), ..self.setup() })
+    }
+
     /// Processes of one world share the installation key and the entropy, so that no two generate the same id.
     fn setup(&self) -> Setup {
         Setup {
@@ -91,6 +97,7 @@ impl World {
             bank_providers: Vec::new(),
             disk: None,
             imports: Default::default(),
+            backups: None,
         }
     }
 

@@ -111,8 +111,11 @@ pub(crate) enum Command {
     /// Restore a backup into an empty database
     #[command(long_about = RESTORE_HELP)]
     Restore {
-        /// A file made by `evenkeel backup`
+        /// A file made by `evenkeel backup` or by a server
         file: PathBuf,
+        /// Restore into a temporary database, examine it and delete it: nothing else changes
+        #[arg(long)]
+        drill: bool,
     },
 }
 

@@ -1,18 +1,21 @@
 //! `evenkeel backup` and `evenkeel restore`.
 
 use std::fs::{self, File};
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Read};
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
-use base::Clock;
+use anyhow::{Context as _, Result, bail, ensure};
+use base::{Clock, Entropy};
+use db::{Db, Target};
 use service::backup::{self, Contents, LiveEndpoint, LiveKey, RestoredAccess};
+use service::platform::health;
 use service::platform::installation::{self, Key};
 use service::schema;
 
 use super::print;
 use crate::cli;
 use crate::config::Config;
+use crate::data_dir::TemporaryFolder;
 use crate::open::{self, IfMissing};
 use crate::progress::{Progress, grouped};
 use crate::{data_dir, serve};
@@ -30,34 +33,83 @@ pub(crate) async fn write(config: &Config, args: &cli::Backup) -> Result<()> {
     // A backup with the wrong installation key could not be restored.
     installation::claim(&db, &key).await?;
     let (temporary, file) = data_dir::create_temporary(path)?;
+    let passphrase = config.backup_passphrase.as_deref();
+    let output = backup::Output::new(file, passphrase, &Entropy::System)?;
     let mut progress = Progress::new("Backing up", None);
     let now = Clock::System.now();
-    let written = backup::write(&db, &key, now, file, move |rows| progress.show(rows)).await;
-    let placed = written.map_err(anyhow::Error::from).and_then(|(file, rows)| {
-        file.sync_all()?;
-        let bytes = file.metadata()?.len();
+    let written = backup::write(&db, &key, now, output, move |rows| progress.show(rows)).await;
+    let placed = written.map_err(anyhow::Error::from).and_then(|(output, rows)| {
+        let bytes = output.finish()?.metadata()?.len();
         fs::rename(&temporary, path)?;
         Ok((rows, bytes))
     });
     let (rows, bytes) = placed.inspect_err(|_| {
         let _ = fs::remove_file(&temporary);
     })?;
+    let advice = match passphrase {
+        Some(_) => "It is encrypted with backups.passphrase: keep that elsewhere, too.",
+        None => "It contains the installation key: keep it as safe as the original.",
+    };
     print(&format!(
-        "{}: {} rows in {} bytes. It contains the installation key: keep it as safe as the \
-            original.\n",
+        "{}: {} rows in {} bytes. {advice}\n",
         path.display(),
         grouped(rows.into()),
         grouped(bytes.into())
     ))
 }
 
-pub(crate) async fn restore(config: &Config, path: &Path) -> Result<()> {
-    let open = || File::open(path).with_context(|| format!("cannot read {}", path.display()));
-    if std::io::stderr().is_terminal() {
-        eprintln!("Checking {}", path.display());
+/// Opens the file twice, because it is checked before it is restored.
+struct Source<'a> {
+    path: &'a Path,
+    passphrase: Option<&'a str>,
+}
+
+impl<'a> Source<'a> {
+    fn new(config: &'a Config, path: &'a Path) -> Source<'a> {
+        Source { path, passphrase: config.backup_passphrase.as_deref() }
     }
-    let file = open()?;
-    let contents = tokio::task::spawn_blocking(move || backup::check(file)).await??;
+
+    fn open(&self) -> Result<Box<dyn Read + Send>> {
+        let file = File::open(self.path);
+        let file = file.with_context(|| format!("cannot read {}", self.path.display()))?;
+        Ok(backup::open(file, self.passphrase)?)
+    }
+
+    async fn check(&self) -> Result<Contents> {
+        if std::io::stderr().is_terminal() {
+            eprintln!("Checking {}", self.path.display());
+        }
+        let input = self.open()?;
+        Ok(tokio::task::spawn_blocking(move || backup::check(input)).await??)
+    }
+}
+
+/// Restores into a temporary database and examines it, so that the operator knows that the backup is good for something.
+pub(crate) async fn drill(config: &Config, path: &Path) -> Result<()> {
+    let source = Source::new(config, path);
+    let contents = source.check().await?;
+    let folder = TemporaryFolder::new("drill")?;
+    let db = Db::open(&Target::sqlite(&folder.path().join("evenkeel.db"))).await?;
+    schema::migrate(&db).await?;
+    let (made_at, rows) = (contents.made_at().to_owned(), contents.rows);
+    let access = restore_rows(&db, contents, source.open()?).await?;
+    let damage = health::find_damage(&db).await?;
+    ensure!(damage.is_empty(), "the restored database is damaged: {}", damage.join("; "));
+    let miscounted = health::count_miscounted_accounts(&db).await?;
+    ensure!(miscounted == 0, "the transaction counts of {miscounted} accounts are wrong");
+    print(&format!(
+        "{} is good: {} rows from {made_at} were restored into a temporary database, which has no damage. Active API \
+         keys: {}, webhook endpoints: {}.\n",
+        path.display(),
+        grouped(rows.into()),
+        access.keys.len(),
+        access.endpoints.len()
+    ))
+}
+
+pub(crate) async fn restore(config: &Config, path: &Path) -> Result<()> {
+    let source = Source::new(config, path);
+    let contents = source.check().await?;
 
     data_dir::create(&config.data_dir)?;
     let _lock = serve::lock(config)?;
@@ -67,7 +119,7 @@ pub(crate) async fn restore(config: &Config, path: &Path) -> Result<()> {
     backup::must_be_empty(&db).await?;
     let old_key = write_backup_key(config, &contents.key)?;
     let (made_at, total) = (contents.made_at().to_owned(), contents.rows);
-    let restored = restore_rows(&db, contents, open()?).await;
+    let restored = restore_rows(&db, contents, source.open()?).await;
     if restored.is_err() {
         restore_old_key(config, old_key)?;
     }
@@ -76,10 +128,14 @@ pub(crate) async fn restore(config: &Config, path: &Path) -> Result<()> {
     print(&access_text(&access, &made_at))
 }
 
-async fn restore_rows(db: &db::Db, contents: Contents, file: File) -> Result<RestoredAccess> {
+async fn restore_rows(
+    db: &Db,
+    contents: Contents,
+    input: Box<dyn Read + Send>,
+) -> Result<RestoredAccess> {
     let mut progress = Progress::new("Restoring", Some(contents.rows));
     let now = Clock::System.now();
-    Ok(backup::restore(db, contents, file, now, move |rows| progress.show(rows)).await?)
+    Ok(backup::restore(db, contents, input, now, move |rows| progress.show(rows)).await?)
 }
 
 /// Describes the keys and webhook endpoints that work after a restore, and what to do about them.

@@ -28,6 +28,9 @@ pub(crate) async fn run(config: &Config, args: &Migrate) -> Result<()> {
     }
     let db = open::connect(config).await?;
     let before = schema::state(&db).await?;
+    if !args.check {
+        open::copy_before_migration(&db, config).await?;
+    }
     let applied = if args.check { 0 } else { schema::migrate(&db).await? };
     let after = if args.check { before.clone() } else { schema::state(&db).await? };
     if args.output.json {

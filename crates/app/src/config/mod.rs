@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use base::draft::Source;
+use service::backup;
 use service::ingest::connections::{ProviderSettings, Secret, plaid};
 use service::ingest::imports::files;
 use service::ledger::quotes::WhenClosed;
@@ -48,6 +49,8 @@ pub(crate) struct Config {
     pub(crate) database_url: Option<String>,
     /// Whether programs migrate the schema when they start.
     pub(crate) database_migrate: bool,
+    /// Whether the SQLite file is copied before a migration.
+    pub(crate) database_copy: bool,
     pub(crate) database_connections: usize,
     pub(crate) database_listen_url: Option<String>,
     /// Free space on the disk of the database file below which the server is not ready.
@@ -70,6 +73,9 @@ pub(crate) struct Config {
     pub(crate) connections_ca_file: Option<PathBuf>,
     pub(crate) bank_providers: Vec<ProviderSettings>,
     pub(crate) imports: files::Limits,
+    /// Backups that a server writes by itself.
+    pub(crate) backups: Option<backup::Plan>,
+    pub(crate) backup_passphrase: Option<String>,
     pub(crate) market: Market,
     pub(crate) when_closed: WhenClosed,
     pub(crate) when_closed_given: bool,
@@ -184,6 +190,32 @@ fn import_limits(all: &Settings) -> Result<files::Limits> {
     })
 }
 
+/// The shortest passphrase of backups: a file that someone copied can be guessed at without a limit.
+const PASSPHRASE_MIN: usize = 12;
+
+fn backup_passphrase(all: &Settings) -> Result<Option<String>> {
+    let passphrase = all.maybe_text("backups.passphrase");
+    let is_long = passphrase.as_ref().is_none_or(|it| it.chars().count() >= PASSPHRASE_MIN);
+    ensure!(is_long, "backups.passphrase must have at least {PASSPHRASE_MIN} characters");
+    Ok(passphrase)
+}
+
+fn backup_plan(all: &Settings) -> Result<Option<backup::Plan>> {
+    let Some(folder) = all.maybe_text("backups.folder") else { return Ok(None) };
+    let keep = |name: &str| -> Result<usize> { Ok(usize::try_from(all.count(name)?)?) };
+    Ok(Some(backup::Plan {
+        folder: PathBuf::from(folder),
+        every_hours: all.count("backups.every_hours")?,
+        hour: all.count("backups.hour")?,
+        keep: backup::Keep {
+            daily: keep("backups.keep_daily")?,
+            weekly: keep("backups.keep_weekly")?,
+            monthly: keep("backups.keep_monthly")?,
+        },
+        passphrase: backup_passphrase(all)?,
+    }))
+}
+
 impl Config {
     fn new(all: Settings) -> Result<Config> {
         let key = all.maybe_text("installation_key");
@@ -210,6 +242,7 @@ impl Config {
                 && all.maybe_text("database.url").is_some_and(|it| has_password(&it)),
             database_url: all.maybe_text("database.url"),
             database_migrate: all.text("database.migrate")? == "true",
+            database_copy: all.text("database.copy_before_migration")? == "true",
             database_connections: usize::try_from(all.count("database.connections")?)?,
             database_listen_url: all.maybe_text("database.listen_url"),
             free_bytes_min: u64::try_from(all.count("database.free_mib_min")?)? << 20,
@@ -235,6 +268,8 @@ impl Config {
             connections_ca_file: all.maybe_text("connections.ca_file").map(PathBuf::from),
             bank_providers: vec![plaid(&all)?],
             imports: import_limits(&all)?,
+            backups: backup_plan(&all)?,
+            backup_passphrase: backup_passphrase(&all)?,
             market: Market::new(&all)?,
             when_closed: WhenClosed::parse(&all.text("trading.when_closed")?)
                 .unwrap_or(WhenClosed::Queue),

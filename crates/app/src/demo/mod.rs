@@ -51,7 +51,7 @@ struct SavedAccess {
 
 pub(crate) fn config(flags: &Flags) -> Result<(Config, Option<TemporaryFolder>)> {
     let mut config = config::load(flags, Search::GivenDataDir)?;
-    let scratch = if config.data_dir_given { None } else { Some(TemporaryFolder::new()?) };
+    let scratch = if config.data_dir_given { None } else { Some(TemporaryFolder::new("demo")?) };
     // Orders fill at any time, so that a demo on a Sunday shows trades.
     if !config.when_closed_given {
         config.when_closed = WhenClosed::LastPrice;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use db::{Db, Value};
 
-use crate::program::{Installation, outcome, program};
+use crate::program::{Installation, launch, outcome, program, wait_until};
 use crate::serving::make_newer;
 
 /// Every row of every table, as sorted text. A restore begins a new epoch of the change feed, so that is left out.
@@ -167,4 +167,53 @@ async fn a_backup_of_a_newer_version_is_refused() {
     it.run(&["backup", file.to_str().unwrap()]).succeeded();
     let error = Installation::new().await.run(&["restore", file.to_str().unwrap()]).failed();
     assert!(error.starts_with("the backup was made by a newer Evenkeel"), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_writes_encrypted_backups_that_a_drill_finds_good() {
+    let it = Installation::new().await;
+    it.start(&["demo"]).stop();
+    let folder = it.path("disk");
+    fs::create_dir(&folder).unwrap();
+    let secret = it.path("passphrase");
+    fs::write(&secret, "correct horse battery\n").unwrap();
+    let settings = [
+        ("EVENKEEL_BACKUPS__FOLDER", folder.to_str().unwrap()),
+        ("EVENKEEL_BACKUPS__PASSPHRASE_FILE", secret.to_str().unwrap()),
+    ];
+    let mut command = it.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.envs(settings);
+    let mut server = launch(command, &it.path(""));
+    server.wait_until_ready();
+    let backups = || {
+        let entries = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path());
+        entries.filter(|it| it.extension().is_some_and(|it| it == "age")).collect::<Vec<_>>()
+    };
+    wait_until("a backup is there", || !backups().is_empty());
+    server.stop();
+    let file = backups().remove(0);
+    let file = file.to_str().unwrap();
+
+    let error = it.run(&["restore", file, "--drill"]).failed();
+    assert!(error.contains("the backup is encrypted; set backups.passphrase"), "{error}");
+    let mut wrong = it.command(&["restore", file, "--drill"]);
+    let wrong = outcome(wrong.env("EVENKEEL_BACKUPS__PASSPHRASE", "another horse battery"));
+    assert!(wrong.failed().contains("another passphrase"));
+    let mut short = it.command(&["restore", file, "--drill"]);
+    let short = outcome(short.env("EVENKEEL_BACKUPS__PASSPHRASE", "horse"));
+    assert!(short.failed().contains("at least 12 characters"));
+    let drilled = outcome(it.command(&["restore", file, "--drill"]).envs(settings)).succeeded();
+    assert!(drilled.contains(" is good: ") && drilled.contains("no damage"), "{drilled}");
+    let left: Vec<_> =
+        fs::read_dir(it.path("")).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|it| it.to_string_lossy().contains("drill")), "{left:?}");
+
+    let other = Installation::new().await;
+    outcome(other.command(&["restore", file]).envs(settings)).succeeded();
+    other.run(&["doctor"]).succeeded();
+    // The command encrypts with the same passphrase.
+    let path = it.path("by-hand.backup");
+    let written = outcome(it.command(&["backup", path.to_str().unwrap()]).envs(settings));
+    assert!(written.succeeded().contains("encrypted with backups.passphrase"));
+    assert!(fs::read(&path).unwrap().starts_with(b"age-encryption.org/v1"));
 }

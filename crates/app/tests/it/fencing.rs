@@ -55,6 +55,7 @@ async fn open_app_after_lease(it: &Installation) -> (App, Caller) {
         bank_providers: Vec::new(),
         disk: None,
         imports: Default::default(),
+        backups: None,
     });
     let user = users::find_by_email(&app, "robin@example.com").await.unwrap().unwrap();
     (app, user.owner())

@@ -1,6 +1,7 @@
 //! `evenkeel migrate`, and programs that meet a schema which a newer Evenkeel has migrated.
 
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -39,6 +40,40 @@ async fn migrate_shows_the_pending_steps_and_applies_them() {
     let pending: serde_json::Value = serde_json::from_str(&checked.output).unwrap();
     assert_eq!((checked.code, &pending["pending"][0]["version"]), (Some(2), &last.into()));
     assert_eq!(schema_version(&db).await.unwrap(), Some(last - 1));
+}
+
+#[tokio::test]
+async fn the_sqlite_file_is_copied_before_it_is_migrated() {
+    let it = Installation::new().await;
+    if it.is_on_postgres() {
+        return;
+    }
+    std::fs::create_dir(it.data_dir()).unwrap();
+    let last = known_version();
+    it.db().await.migrate(&MIGRATIONS[..MIGRATIONS.len() - 1]).await.unwrap();
+    for old in ["0001", "0002", "0003"] {
+        std::fs::write(it.data_dir().join(format!("evenkeel.db.before-{old}")), "old").unwrap();
+    }
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    let copies = || {
+        let entries = std::fs::read_dir(it.data_dir()).unwrap();
+        let names = entries.map(|it| it.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names
+            .filter(|it| it.contains("before") && it.ends_with(|it: char| it.is_ascii_digit()))
+            .collect();
+        names.sort();
+        names
+    };
+    let copy = format!("evenkeel.db.before-{last:04}");
+    assert_eq!(copies(), ["evenkeel.db.before-0003", &copy], "two are kept");
+    let path = it.data_dir().join(&copy);
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let db = db::Db::open(&db::Target::sqlite(&path)).await.unwrap();
+    assert_eq!(schema_version(&db).await.unwrap(), Some(last - 1));
+    // Nothing is pending anymore, so nothing is copied.
+    std::fs::remove_file(&path).unwrap();
+    it.run(&["user", "list"]).succeeded();
+    assert_eq!(copies(), ["evenkeel.db.before-0003"]);
 }
 
 #[tokio::test]

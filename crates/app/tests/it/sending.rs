@@ -43,6 +43,7 @@ async fn open_app(it: &Installation) -> (App, UserId) {
         bank_providers: Vec::new(),
         disk: None,
         imports: Default::default(),
+        backups: None,
     });
     let user = users::find_by_email(&app, "robin@example.com").await.unwrap().unwrap();
     (app, user.id)

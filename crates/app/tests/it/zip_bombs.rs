@@ -100,6 +100,7 @@ async fn open_app(it: &Installation) -> (App, Caller, String) {
         bank_providers: Vec::new(),
         disk: None,
         imports: Default::default(),
+        backups: None,
     });
     let user = users::find_by_email(&app, "robin@example.com").await.unwrap().unwrap();
     let token = sessions::create(&app, &user, Method::Password, Visit::default()).await.unwrap();

@@ -4,8 +4,12 @@
 //! of rows and a SHA-256 of everything before it. A truncated or damaged file is detected before a row is written.
 
 mod access;
+mod encryption;
+mod files;
 mod format;
+mod kept;
 mod restore;
+mod scheduled;
 mod upgrade;
 
 use std::io::{self, BufWriter, Write};
@@ -21,11 +25,15 @@ use crate::platform::installation;
 use crate::{Error, Result};
 
 pub use access::{LiveEndpoint, LiveKey, RestoredAccess};
+pub use files::{Output, open};
 pub use format::{Contents, check};
+pub use kept::Keep;
 pub use restore::{must_be_empty, restore};
+pub use scheduled::{BackupFile, Failure, Plan, Scheduled, Status, run_once, status};
 
 pub(crate) fn statements() -> Vec<&'static str> {
-    [restore::STATEMENTS, upgrade::STATEMENTS, &access::statements()].concat()
+    [restore::STATEMENTS, scheduled::STATEMENTS, upgrade::STATEMENTS, &access::statements()]
+        .concat()
 }
 
 /// Writes a consistent snapshot of all tables while others go on working. Returns the output and the number of rows.

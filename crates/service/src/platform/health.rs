@@ -44,6 +44,15 @@ pub async fn count_miscounted_accounts(db: &Db) -> Result<i64> {
     Ok(db.first(MISCOUNTED, &[], |row| row.get(0)).await?.unwrap_or(0))
 }
 
+/// Settings of PostgreSQL that lose acknowledged changes, or damage the database, at a power cut. Ours for SQLite are
+/// safe, because the program sets them itself.
+pub async fn unsafe_settings(db: &Db) -> Result<Vec<String>> {
+    if db.engine() == Engine::Sqlite {
+        return Ok(Vec::new());
+    }
+    Ok(db.all(UNSAFE_SETTINGS, &[], |row| row.get(0)).await?)
+}
+
 /// The connections that a PostgreSQL server accepts, and those that running servers of Evenkeel may open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionUse {
@@ -80,6 +89,8 @@ const CONNECTIONS: &str = "select
         - cast(coalesce(current_setting('reserved_connections', true), '0') as bigint),
     (select cast(count(*) as bigint) from pg_stat_activity where backend_type = 'client backend'
         and (datname is distinct from current_database() or application_name not like 'evenkeel/%'))";
+const UNSAFE_SETTINGS: &str = "select name || ' is ' || setting from pg_settings
+    where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off' order by name limit 3";
 const SERVERS: &str = "select distinct application_name from pg_stat_activity
     where datname = current_database() and application_name like 'evenkeel/%' limit 1000";
 const QUICK_CHECK: &str = "pragma quick_check(20)";

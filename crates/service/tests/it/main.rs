@@ -4,6 +4,7 @@
 mod accounts;
 mod actions;
 mod anchors;
+mod backups;
 mod balances;
 mod clocks;
 mod connections;

@@ -82,6 +82,7 @@ const WITHOUT_CALLER: &[(&str, &[&str])] = &[
             "platform/health.rs::count_miscounted_accounts",
             "platform/health.rs::find_damage",
             "platform/health.rs::get",
+            "platform/health.rs::unsafe_settings",
             "platform/installation.rs::claim",
             "platform/installation.rs::is_bound_to",
             "platform/readiness.rs::begin_stop",

@@ -1,9 +1,11 @@
-//! The settings pages: profile, security, API keys, webhooks, assistants, apps, approvals, rules, data, audit trail and people.
+//! The settings pages: profile, security, API keys, webhooks, assistants, apps, approvals, rules, data, audit
+//! trail, people and backups.
 
 mod approvals;
 mod apps;
 mod assistants;
 mod audit;
+mod backups;
 mod data;
 mod keys;
 mod people;
@@ -39,6 +41,7 @@ pub(super) fn router() -> Router<WebState> {
         .route("/settings/data/download", post(data::download))
         .route("/settings/assistants", get(assistants::get))
         .route("/settings/audit", get(audit::get))
+        .route("/settings/backups", get(backups::get))
         .route("/settings/approvals", get(approvals::get).post(approvals::post))
         .merge(apps::router())
         .merge(security::router())
@@ -58,9 +61,10 @@ pub(crate) enum Tab {
     Data,
     Audit,
     People,
+    Backups,
 }
 
-const TABS: [(Tab, &str, &str); 11] = [
+const TABS: [(Tab, &str, &str); 12] = [
     (Tab::Profile, "/settings", "Profile"),
     (Tab::Security, "/settings/security", "Security"),
     (Tab::Keys, "/settings/keys", "API keys"),
@@ -72,6 +76,7 @@ const TABS: [(Tab, &str, &str); 11] = [
     (Tab::Data, "/settings/data", "Data"),
     (Tab::Audit, "/settings/audit", "Audit trail"),
     (Tab::People, "/settings/people", "People"),
+    (Tab::Backups, "/settings/backups", "Backups"),
 ];
 
 /// A settings page with its tabs.
@@ -112,8 +117,8 @@ impl Settings {
     }
 }
 
-/// The tabs that the person sees. Only an admin sees the tab about people.
+/// The tabs that the person sees. Only an admin sees those about people and backups.
 fn tabs_of(person: &Person) -> impl Iterator<Item = (Tab, &'static str, &'static str)> {
     let is_admin = person.user.role == Role::Admin;
-    TABS.into_iter().filter(move |it| is_admin || it.0 != Tab::People)
+    TABS.into_iter().filter(move |it| is_admin || ![Tab::People, Tab::Backups].contains(&it.0))
 }

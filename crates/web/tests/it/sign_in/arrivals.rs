@@ -1,6 +1,7 @@
 //! Setup by the first person, invitations, and open sign-up.
 
 use service::access::{sign_ins, users};
+use service::backup;
 use testkit::World;
 
 use super::{Guest, PASSWORD, SITE, robin, sign_in};
@@ -69,6 +70,39 @@ async fn an_invitation_by_an_admin_works_once() {
     late.post(&path, &newcomer("alex@example.com", &[])).await.refused(404);
     let made = admin.post("/settings/people", &[("email", "kim@example.com")]).await.refused(400);
     assert!(made.contains("already has an account"));
+}
+
+#[tokio::test]
+async fn an_admin_sees_the_last_good_backup_and_what_went_wrong() {
+    let mut world = World::new().await;
+    robin(&world).await;
+    let mut admin = sign_in(&world, "robin@example.com").await;
+    let page = admin.get("/settings/backups").await.good();
+    assert!(page.contains("No backups are scheduled"), "{page}");
+    let folder = tempfile::tempdir().unwrap();
+    let plan = backup::Plan {
+        folder: folder.path().join("disk"),
+        every_hours: 24,
+        hour: 3,
+        keep: backup::Keep { daily: 7, weekly: 4, monthly: 12 },
+        passphrase: None,
+    };
+    world.app = world.with_backups(plan);
+    let mut admin = sign_in(&world, "robin@example.com").await;
+    let page = admin.get("/settings/backups").await.good();
+    assert!(
+        page.contains("Backups don't work") || page.contains("Backups don&#39;t work"),
+        "{page}"
+    );
+    std::fs::create_dir(folder.path().join("disk")).unwrap();
+    assert!(admin.get("/settings/backups").await.good().contains("There is no backup yet"));
+    backup::run_once(&world.app).await.unwrap();
+    let page = admin.get("/settings/backups").await.good();
+    assert!(page.contains("Last good backup") && page.contains("0.1 MB"), "{page}");
+    assert!(page.contains("The files are not encrypted"), "{page}");
+    world.clock.advance(std::time::Duration::from_secs(40 * 3_600));
+    let mut admin = sign_in(&world, "robin@example.com").await;
+    assert!(admin.get("/settings/backups").await.good().contains("The next backup is late"));
 }
 
 #[tokio::test]

@@ -1,10 +1,12 @@
 //! `evenkeel doctor`: checks the installation, with one line for each check and how to fix a failure.
 
+mod surroundings;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use anyhow::{Result, bail};
-use base::{Clock, TimeZone};
+use base::Clock;
 use db::Db;
 use serde::Serialize;
 use service::platform::health::{self, ConnectionUse};
@@ -73,10 +75,13 @@ pub(crate) async fn run(flags: &Flags, as_json: bool) -> Result<()> {
 async fn examine(config: &Config) -> Vec<Check> {
     let mut checks = vec![
         ok("configuration", "all settings are valid"),
-        clock(&Clock::System),
+        surroundings::clock(&Clock::System),
         public_url(config),
         folder(config),
     ];
+    checks.extend(surroundings::disk(config));
+    checks.extend(surroundings::proxy(config));
+    checks.push(surroundings::certificates());
     checks.extend(metrics(config));
     // Opening would create a missing database, and this command changes nothing.
     if config.database_url.is_none() && !data_dir::database_file(config).exists() {
@@ -90,14 +95,6 @@ async fn examine(config: &Config) -> Vec<Check> {
         Err(error) => checks.push(fail("database", crate::sentence(&error))),
     }
     checks
-}
-
-fn clock(clock: &Clock) -> Check {
-    let today = clock.today_in(TimeZone::utc());
-    match today.year() {
-        ..2026 => fail("clock", format!("the clock shows {today}; set the correct time")),
-        _ => ok("clock", today.to_string()),
-    }
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -173,7 +170,8 @@ async fn database(config: &Config, db: &Db) -> Vec<Check> {
         Ok(health) => health,
         Err(error) => return vec![fail("database", chain(error))],
     };
-    let mut checks = vec![ok("database", health.engine)];
+    let mut checks = vec![ok("database", health.engine), surroundings::durability(db).await];
+    checks.extend(surroundings::database_clock(db).await);
     match health::connections(db).await {
         Ok(used) => checks.extend(used.map(|it| connections(config, it))),
         Err(error) => {
@@ -191,6 +189,7 @@ async fn database(config: &Config, db: &Db) -> Vec<Check> {
         checks.push(key(config, db).await);
         checks.push(integrity(db).await);
         checks.push(counters(db).await);
+        checks.push(surroundings::backups(config));
     }
     checks
 }

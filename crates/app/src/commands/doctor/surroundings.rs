@@ -1,0 +1,138 @@
+//! Checks of what is around the program: clock, disk, proxy, certificates, backups, and settings of the database.
+
+use base::{CLOCK_SKEW_MICROSECONDS, Clock, TimeZone};
+use db::Db;
+use net::{Guard, HttpClient, Policy};
+use service::platform::health;
+
+use super::{Check, chain, fail, is_loopback, ok, warn};
+use crate::config::Config;
+use crate::data_dir;
+
+/// Free space below which an import or a backup may not fit.
+const FREE_MIB_LOW: u64 = 512;
+
+pub(super) fn clock(clock: &Clock) -> Check {
+    let today = clock.today_in(TimeZone::utc());
+    match today.year() {
+        ..2026 => fail("clock", format!("the clock shows {today}; set the correct time")),
+        _ => ok("clock", today.to_string()),
+    }
+}
+
+/// Compares this machine's clock with the database's. Leases follow the database; tokens, sessions and signatures of
+/// webhooks follow this machine.
+pub(super) async fn database_clock(db: &Db) -> Option<Check> {
+    let own = Clock::System.now();
+    let theirs = db.now().await.ok()?;
+    let apart = (theirs.as_microsecond() - own.as_microsecond()).abs();
+    (apart > CLOCK_SKEW_MICROSECONDS).then(|| {
+        warn(
+            "clock",
+            format!(
+                "this machine and the database are {} seconds apart; turn on time synchronization (NTP) on both",
+                apart / 1_000_000
+            ),
+        )
+    })
+}
+
+pub(super) fn disk(config: &Config) -> Option<Check> {
+    let free = db::free_bytes(&config.data_dir)?;
+    let shown = config.data_dir.display();
+    let mib = free >> 20;
+    if config.database_url.is_none() && free < config.free_bytes_min {
+        return Some(fail("disk", format!("{mib} MiB are free in {shown}; delete or move files")));
+    }
+    // A migration copies the database file.
+    let database = std::fs::metadata(data_dir::database_file(config)).map_or(0, |it| it.len());
+    let needed = (FREE_MIB_LOW << 20).max(database);
+    Some(match free < needed {
+        true => warn(
+            "disk",
+            format!(
+                "{mib} MiB are free in {shown}, and {} are advisable; delete or move files",
+                needed >> 20
+            ),
+        ),
+        false => ok("disk", format!("{mib} MiB are free")),
+    })
+}
+
+/// A public address with https means a proxy in front, whose address must be known for the visitors' addresses to count.
+pub(super) fn proxy(config: &Config) -> Option<Check> {
+    let url = config.public_url.as_ref().filter(|it| it.starts_with("https://"))?;
+    if !config.proxies.is_empty() {
+        return Some(ok("proxy", "X-Forwarded-For of the addresses in proxies is trusted"));
+    }
+    let example = if is_loopback(&config.listen) { "127.0.0.1" } else { "172.16.0.0/12" };
+    Some(warn(
+        "proxy",
+        format!(
+            "{url} needs a proxy in front, and proxies is not set: every visitor seems to come from the proxy, and one \
+             who guesses passwords locks out everyone; set proxies to its address, such as {example}"
+        ),
+    ))
+}
+
+/// Outgoing requests (banks, webhooks, prices) need the system's certificate authorities.
+pub(super) fn certificates() -> Check {
+    match HttpClient::new(Policy { guard: Guard::Public { allow: Vec::new() }, extra_ca: None }) {
+        Ok(_) => ok("certificates", "the system's certificate authorities can be read"),
+        Err(error) => warn(
+            "certificates",
+            format!(
+                "no request to a bank or a webhook is possible: {error}; install the package ca-certificates, or set \
+                 SSL_CERT_FILE"
+            ),
+        ),
+    }
+}
+
+pub(super) fn backups(config: &Config) -> Check {
+    let Some(plan) = &config.backups else {
+        return warn(
+            "backups",
+            "none are scheduled; set backups.folder to a folder on another disk",
+        );
+    };
+    let key = match data_dir::find_key(config) {
+        Ok(Some(key)) => key,
+        _ => return warn("backups", "cannot be found without the installation key"),
+    };
+    let status = match plan.examine(&key, Clock::System.now()) {
+        Ok(status) => status,
+        Err(error) => return fail("backups", chain(error)),
+    };
+    let folder = status.folder.display();
+    match status.files.first() {
+        None => warn(
+            "backups",
+            format!("{folder} has none yet; a running server writes one within a minute"),
+        ),
+        Some(newest) if status.is_late => warn(
+            "backups",
+            format!(
+                "the last good backup in {folder} is of {}; check the server's log",
+                newest.made_at
+            ),
+        ),
+        Some(newest) => {
+            ok("backups", format!("{}, the last one of {}", status.files.len(), newest.made_at))
+        }
+    }
+}
+
+/// Settings of the database under which a power cut loses acknowledged changes.
+pub(super) async fn durability(db: &Db) -> Check {
+    match health::unsafe_settings(db).await {
+        Ok(found) if found.is_empty() => {
+            ok("durability", "acknowledged changes survive a power cut")
+        }
+        Ok(found) => warn(
+            "durability",
+            format!("a power cut can lose or damage data: {}; set them to on", found.join(", ")),
+        ),
+        Err(error) => warn("durability", format!("could not be checked: {}", chain(error))),
+    }
+}

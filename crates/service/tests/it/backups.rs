@@ -1,0 +1,124 @@
+//! Scheduled backups: written when they are due, checked, and deleted when newer ones have taken their place.
+
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use service::backup::{self, Keep, Plan};
+use testkit::World;
+
+use crate::{is_not_found, signed_in};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+const PASSPHRASE: &str = "correct horse battery";
+
+fn plan(folder: &Path, passphrase: Option<&str>) -> Plan {
+    Plan {
+        folder: folder.to_owned(),
+        every_hours: 24,
+        hour: 3,
+        keep: Keep { daily: 3, weekly: 2, monthly: 1 },
+        passphrase: passphrase.map(str::to_owned),
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let names = entries.map(|it| it.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|it| !it.starts_with('.')).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn a_backup_is_written_once_for_each_day_and_old_ones_are_deleted() {
+    let mut world = World::new().await;
+    let (_, admin) = signed_in(&world, "robin@example.com").await;
+    assert!(backup::status(&world.app, &admin).await.unwrap().is_none());
+    let folder = tempfile::tempdir().unwrap();
+    world.app = world.with_backups(plan(folder.path(), None));
+    let app = &world.app;
+    assert!(backup::status(app, &admin).await.unwrap().unwrap().is_late);
+    fs::write(folder.path().join("evenkeel-0a0b0c0d-20200101T000000Z.backup"), "others").unwrap();
+    for _ in 0..20 {
+        assert_eq!(backup::run_once(app).await.unwrap(), 1);
+        assert_eq!(backup::run_once(app).await.unwrap(), 0);
+        world.clock.advance(24 * HOUR);
+    }
+    let status = backup::status(app, &admin).await.unwrap().unwrap();
+    // Three days, perhaps the week before, and perhaps the month before.
+    assert!((3..=6).contains(&status.files.len()), "{:?}", status.files);
+    assert!(status.files.is_sorted_by(|a, b| a.made_at > b.made_at) && !status.is_late);
+    assert_eq!(names(folder.path()).len(), status.files.len() + 1, "another installation's file");
+    let newest = folder.path().join(&status.files[0].name);
+    assert_eq!(fs::metadata(&newest).unwrap().permissions().mode() & 0o777, 0o600);
+    let input = backup::open(File::open(&newest).unwrap(), None).unwrap();
+    assert!(backup::check(input).unwrap().rows > 0);
+    world.clock.advance(13 * HOUR);
+    assert!(backup::status(app, &admin).await.unwrap().unwrap().is_late);
+}
+
+#[tokio::test]
+async fn an_encrypted_backup_opens_with_its_passphrase_alone() {
+    let mut world = World::new().await;
+    signed_in(&world, "robin@example.com").await;
+    let folder = tempfile::tempdir().unwrap();
+    world.app = world.with_backups(plan(folder.path(), Some(PASSPHRASE)));
+    backup::run_once(&world.app).await.unwrap();
+    let file = folder.path().join(&names(folder.path())[0]);
+    let bytes = fs::read(&file).unwrap();
+    assert!(bytes.starts_with(b"age-encryption.org/v1\n-> scrypt "));
+    let open = |passphrase| backup::open(File::open(&file).unwrap(), passphrase);
+    assert!(backup::check(open(Some(PASSPHRASE)).unwrap()).unwrap().rows > 0);
+    let error = |passphrase| open(passphrase).err().unwrap().to_string();
+    assert!(error(None).contains("set backups.passphrase"));
+    assert!(error(Some("another horse battery")).contains("another passphrase"));
+    // A truncated file is not taken for a complete one.
+    fs::write(&file, &bytes[..bytes.len() - 100]).unwrap();
+    assert!(backup::check(open(Some(PASSPHRASE)).unwrap()).is_err());
+}
+
+#[tokio::test]
+async fn a_failure_is_shown_until_the_next_good_backup() {
+    let mut world = World::new().await;
+    let (_, admin) = signed_in(&world, "robin@example.com").await;
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("disk");
+    world.app = world.with_backups(plan(&folder, None));
+    let app = &world.app;
+    let error = backup::run_once(app).await.unwrap_err().to_string();
+    assert!(error.contains("cannot be read") && error.contains("mount its disk"), "{error}");
+    assert!(!folder.exists(), "a disk that is not mounted must not become a folder");
+    // The next try waits, so that a full disk is not written to all the time.
+    assert_eq!(backup::run_once(app).await.unwrap(), 0);
+    fs::create_dir(&folder).unwrap();
+    assert_eq!(backup::run_once(app).await.unwrap(), 0);
+    let failure = backup::status(app, &admin).await.unwrap().unwrap().failure.unwrap();
+    assert_eq!(failure.reason, error);
+    world.clock.advance(Duration::from_secs(900));
+    assert_eq!(backup::run_once(app).await.unwrap(), 1);
+    assert_eq!(backup::status(app, &admin).await.unwrap().unwrap().failure, None);
+}
+
+#[tokio::test]
+async fn two_processes_with_one_folder_write_one_backup() {
+    let world = World::new().await;
+    signed_in(&world, "robin@example.com").await;
+    let folder = tempfile::tempdir().unwrap();
+    let one = world.with_backups(plan(folder.path(), None));
+    let other = world.with_backups(plan(folder.path(), None));
+    let (first, second) = tokio::join!(backup::run_once(&one), backup::run_once(&other));
+    assert_eq!(first.unwrap() + second.unwrap(), 1);
+    assert_eq!(names(folder.path()).len(), 1);
+}
+
+#[tokio::test]
+async fn only_an_admin_sees_the_backups() {
+    let mut world = World::new().await;
+    signed_in(&world, "robin@example.com").await;
+    let (_, member) = signed_in(&world, "kim@example.com").await;
+    let folder = tempfile::tempdir().unwrap();
+    world.app = world.with_backups(plan(folder.path(), None));
+    is_not_found(backup::status(&world.app, &member).await);
+}
