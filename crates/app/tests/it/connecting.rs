@@ -131,7 +131,7 @@ async fn a_connection_that_cannot_be_made_is_refused_with_one_sentence() {
     run_with_input(fixture.command(&args), &token).succeeded();
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_new_installation_key_keeps_connections_and_the_audit_trail() {
     let fixture = Fixture::new().await;
     let it = &fixture.it;
