@@ -43,11 +43,7 @@ pub(super) async fn commit(person: Person, path: Path<String>, form: Form) -> Pa
         }
     }
     match within_patience(&person, take(&person, id)).await {
-        Some(Ok(_)) => {
-            // Rows of other files may no longer be new.
-            start::refresh(&person).await;
-            Ok(see_other(&person, &url_of(id), ""))
-        }
+        Some(Ok(_)) => Ok(see_other(&person, &url_of(id), "")),
         Some(Err(error)) => Err(error.into()),
         None => Ok(see_other(&person, &format!("{}?{}", url_of(id), result::WAITED), "")),
     }
@@ -88,7 +84,6 @@ pub(super) async fn all(person: Person, _form: Form) -> PageResult {
     match within_patience(&person, work).await {
         Some(result) => {
             let (imported, left) = result?;
-            start::refresh(&person).await;
             Ok(see_other(&person, HOME, &import_message(imported, left)))
         }
         None => Ok(see_other(&person, HOME, "Importing your files.")),
@@ -126,11 +121,13 @@ async fn within_patience<T: Send + 'static>(
     person: &Person,
     work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Option<Result<T>> {
-    let user = person.caller.user;
+    let (app, caller) = (person.app().clone(), person.caller.clone());
     let task = tokio::spawn(async move {
         let done = work.await;
-        if let Err(error) = &done {
-            tracing::warn!(%error, %user, "file import failed");
+        match &done {
+            // Rows of other files may no longer be new.
+            Ok(_) => start::refresh(&app, &caller).await,
+            Err(error) => tracing::warn!(%error, user = %caller.user, "file import failed"),
         }
         done
     });

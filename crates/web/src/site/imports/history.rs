@@ -87,7 +87,7 @@ pub(super) fn ending(person: &Person, it: &Import) -> Markup {
 pub(super) async fn undo(person: Person, Path(id): Path<String>, _form: Form) -> PageResult {
     let id = ImportId::parse(&id).map_err(|_| PageError::not_found())?;
     let undone = imports::undo(person.app(), &person.caller, id).await?;
-    start::refresh(&person).await;
+    start::refresh(person.app(), &person.caller).await;
     Ok(see_other(&person, HOME, &undo_message(undone)))
 }
 

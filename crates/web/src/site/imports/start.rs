@@ -5,7 +5,7 @@ use base::FileId;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use maud::{Markup, html};
 use service::ingest::imports::files::{self, PreviewOutcome, PreviewSummary, StagedFile, State};
-use service::{Error, Result};
+use service::{App, Caller, Error, Result};
 
 use super::{HOME, history, new_page, size, url_of};
 use crate::site::app_page::see_other;
@@ -29,7 +29,7 @@ pub(super) async fn post(person: Person, headers: HeaderMap, uploads: Uploads) -
                 [one] => (url_of(*one), String::new()),
                 _ => {
                     // The list shows a summary of each file; errors are shown on the file's own page.
-                    refresh(&person).await;
+                    refresh(person.app(), &person.caller).await;
                     (HOME.to_owned(), format!("{count} files ready to review"))
                 }
             };
@@ -88,9 +88,9 @@ async fn show(person: &Person, status: StatusCode, wrong: &FormError) -> PageRes
 }
 
 /// Previews the small staged files again, so that their summaries are current. Errors are logged and ignored.
-pub(super) async fn refresh(person: &Person) {
-    if let Err(error) = files::refresh(person.app(), &person.caller).await {
-        tracing::warn!(%error, user = %person.caller.user, "staged files could not be previewed");
+pub(super) async fn refresh(app: &App, caller: &Caller) {
+    if let Err(error) = files::refresh(app, caller).await {
+        tracing::warn!(%error, user = %caller.user, "staged files could not be previewed");
     }
 }
 

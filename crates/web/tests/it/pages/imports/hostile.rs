@@ -1,6 +1,7 @@
 //! Hostile files: the list is shown without reading them, and no page shows more of them than a person can read.
 
 use std::io::Write as _;
+use std::time::Duration;
 
 use base::Timestamp;
 use db::params;
@@ -66,9 +67,17 @@ async fn rows_that_another_import_added_are_no_longer_new_on_the_list() {
     assert_eq!(page.matches("2 new, 0 already imported").count(), 2, "{page}");
     let at = page.split_once("href=\"/import/file_").unwrap().1.split_once('"').unwrap().0;
     let at = format!("/import/file_{at}");
-    assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
-    let page = browser.get("/import").await.good();
-    assert!(page.contains("0 new, 2 already imported") && page.contains("Nothing new"), "{page}");
+    // On a busy machine the import goes on after the request, and the address says so.
+    assert!(import(&mut browser, &at, &[]).await.location().starts_with(&at));
+    let mut page = String::new();
+    for _ in 0..300 {
+        page = browser.get("/import").await.good();
+        if page.contains("0 new, 2 already imported") && page.contains("Nothing new") {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the rows are still new: {page}");
 }
 
 #[tokio::test]
