@@ -24,11 +24,13 @@ impl ConcurrentIndex {
 }
 
 impl Db {
-    /// Builds the indexes of a step that was applied, and records it as finished. On SQLite they were built with it.
+    /// Builds the indexes of a step that was applied, and records it as finished. On SQLite they were built with it. The
+    /// log names them if the database is not new.
     pub(super) async fn build_indexes(
         &self,
         migration: &'static Migration,
         wait: LockWait,
+        is_new: bool,
     ) -> Result<(), MigrateError> {
         let (Driver::Postgres(postgres), indexes) = (&self.driver, migration.concurrent_indexes())
         else {
@@ -36,6 +38,9 @@ impl Db {
         };
         let version = migration.version;
         for index in &indexes {
+            if !is_new {
+                tracing::info!(index = index.name, "building an index");
+            }
             let built = self.build_index(postgres, index, wait).await;
             let index = index.name.clone();
             built.map_err(|source| MigrateError::Index { version, index, source })?;
@@ -67,7 +72,6 @@ impl Db {
                 }
                 None => {}
             }
-            tracing::info!(index = index.name, "building an index");
             match postgres.run_unlimited(&index.sql).await {
                 Err(error) if error.is_lock_conflict() && tries < wait.tries => {
                     tokio::time::sleep(wait.pause).await;

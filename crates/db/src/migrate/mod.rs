@@ -133,7 +133,7 @@ impl Db {
                 tracing::info!(version, name, "applying a migration");
             }
             applied += usize::from(self.apply(migration, wait).await?);
-            self.build_indexes(migration, wait).await?;
+            self.build_indexes(migration, wait, found.is_none()).await?;
         }
         Ok(applied)
     }

@@ -173,7 +173,7 @@ async fn list(call: Call) -> Result<Answer> {
         pending: query.bool("pending")?,
         category_tier1: category(query.text("category_tier1")?)?,
         q: query.text("q")?.map(str::to_owned),
-        tag: tag(query.text("tag")?),
+        tag: tag(query.text("tag")?)?,
         ..Filter::default()
     };
     let limit = query.whole(&LIMIT)? as usize;
@@ -194,8 +194,11 @@ async fn list(call: Call) -> Result<Answer> {
 }
 
 /// The parameter `tag`. A text that can be no tag is read as an empty one, which no transaction has.
-fn tag(word: Option<&str>) -> Option<String> {
-    word.map(|it| annotations::parse_tag(it).unwrap_or_default())
+fn tag(word: Option<&str>) -> Result<Option<String>> {
+    if word.is_some_and(|it| it.contains('\0')) {
+        return Err(Error::invalid("tag", "tag must not contain a null character"));
+    }
+    Ok(word.map(|it| annotations::parse_tag(it).unwrap_or_default()))
 }
 
 /// Parses the parameter `category_tier1`.

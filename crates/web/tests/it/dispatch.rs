@@ -208,6 +208,7 @@ async fn invalid_parameters_get_specific_errors() {
             "start_date=2026-03-02&end_date=2026-03-01",
             "start_date: start_date must not be after end_date",
         ),
+        ("tag=a%00b", "tag: tag must not contain a null character"),
         ("pending=yes", "pending: pending must be true or false"),
         (
             "category_tier1=FOOD",
