@@ -76,7 +76,7 @@ fn allow_local_webhooks(config: &mut Config) -> Result<()> {
     Ok(())
 }
 
-/// Whether only programs on this machine can connect.
+/// Whether the demo listens on an address that only programs on this machine can reach.
 fn listens_here(config: &Config) -> bool {
     let is_loopback = |it: SocketAddr| it.ip().is_loopback();
     config.listen.parse().is_ok_and(is_loopback) || config.listen.starts_with("localhost:")

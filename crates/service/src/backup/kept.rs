@@ -13,7 +13,7 @@ pub struct Keep {
     pub monthly: usize,
 }
 
-/// Whether each backup is kept. `made` has their times, newest first. The newest is always kept, and everything from the
+/// Decides for each backup whether it is kept. `made` has the times of the backups, newest first. The newest is always kept, and everything from the
 /// last 24 hours.
 pub(super) fn kept(made: &[Timestamp], now: Timestamp, keep: Keep) -> Vec<bool> {
     let mut kept: Vec<bool> = made
@@ -105,7 +105,7 @@ mod tests {
             let first = kept(&made, now, keep);
             prop_assert!(first[0]);
             prop_assert!(first.iter().filter(|it| **it).count() <= 1 + daily + weekly + monthly);
-            // Those that were kept are kept again: deleting never goes on by itself.
+            // A backup that was kept once is kept the second time, so cleaning up twice deletes nothing more.
             let left: Vec<Timestamp> =
                 made.iter().zip(&first).filter(|it| *it.1).map(|it| *it.0).collect();
             prop_assert!(kept(&left, now, keep).iter().all(|it| *it));

@@ -1,4 +1,4 @@
-//! What `evenkeel import --dry-run` prints of a file, as text or as a line of JSON.
+//! The output of `evenkeel import --dry-run` for a file, as text or as a line of JSON.
 
 use std::path::Path;
 

@@ -11,7 +11,7 @@ use super::webhook_keys::WebhookKeys;
 use crate::Result;
 use crate::platform::installation::Key;
 
-/// What the operator set for a provider.
+/// The operator's settings for a provider.
 #[derive(Debug, Clone)]
 pub struct ProviderSettings {
     pub source: Source,

@@ -11,7 +11,7 @@ use super::connection::{conflict, lock_user, provider_of};
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result};
 
-/// Whose keys of a provider there are.
+/// Which keys for a provider a person can use: their own, those of the installation, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeysStatus {
     pub is_own: bool,
@@ -86,7 +86,7 @@ pub(super) fn count_login(tx: &mut Tx<'_>, user: UserId, source: Source) -> Resu
     Ok(())
 }
 
-/// What every request to a provider needs, on behalf of a person.
+/// The HTTP client, keys and address for requests to a provider on behalf of a person.
 pub(super) async fn context(app: &App, user: UserId, provider: &dyn Provider) -> Result<Context> {
     let mut own = None;
     if provider.needs_keys() {
@@ -96,7 +96,7 @@ pub(super) async fn context(app: &App, user: UserId, provider: &dyn Provider) ->
     context_of(app, user, provider, own.as_deref())
 }
 
-/// The same with the person's own keys, encrypted, or else those of the installation.
+/// `context` for a caller that has read the person's own encrypted keys. Without them it has those of the installation.
 pub(super) fn context_of(
     app: &App,
     user: UserId,
@@ -118,7 +118,7 @@ pub(super) fn context_of(
     })
 }
 
-/// What a person's keys of a source are bound to.
+/// The associated data of a person's encrypted keys for a source, so that they cannot be read as another person's.
 pub(super) fn bound_to(user: UserId, source: &str) -> Vec<u8> {
     [user.as_bytes().as_slice(), source.as_bytes()].concat()
 }

@@ -132,8 +132,11 @@ impl<'a> Query<'a> {
         });
         if let Some(tag) = prepared.tag.as_deref() {
             let at = self.bind(tag);
-            // The first condition is for the index of the transactions with tags.
-            self.push(format_args!(" and tags > '' and strpos(tags, ${at}) > 0"));
+            // Asked for by their keys, because SQLite would otherwise walk the list and not the index of tags.
+            self.push(format_args!(
+                " and (posted_on, id) in (select g.posted_on, g.id from transactions g
+                where g.user_id = $1 and g.tags > '' and strpos(g.tags, ${at}) > 0)"
+            ));
         }
         self.push_amount(">=", filter.amount_min.map(AmountBound::least));
         self.push_amount("<=", filter.amount_max.map(AmountBound::greatest));

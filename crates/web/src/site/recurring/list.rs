@@ -62,7 +62,7 @@ pub(super) async fn dismissed(person: &Person) -> PageResult {
         h1 { "Recurring" }
         (tabs(false))
         @if streams.is_empty() { p.soft { "You dismissed no payments." } } @else {
-            p { "You said that these are no recurring payments. They are in no list, total, calendar or forecast." }
+            p { "You dismissed these payments. They are left out of lists, totals, the calendar and forecasts." }
             section.card aria-label="Dismissed payments" {
                 ul.rows {
                     @for (stream, account) in &streams {

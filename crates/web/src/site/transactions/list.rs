@@ -239,7 +239,7 @@ impl List<'_> {
                             a href={ "/transactions/" (row.id) "?back=" (here) } { (name) }
                             @if row.pending { " " span.badge.dotted { "Pending" } }
                             span.soft.text { (row.description) }
-                            @if let Some(note) = &row.note { span.soft.note { (note) } }
+                            @if let Some(note) = &row.note { span.soft.own-note { (note) } }
                             @if !row.tags.is_empty() { (tags(&row.tags)) }
                             span.soft.narrow { (kind(row)) " · " (row.account_name) }
                         }

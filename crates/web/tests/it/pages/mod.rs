@@ -7,6 +7,7 @@ mod forgery;
 mod imports;
 mod income;
 mod money;
+mod notes;
 mod onboarding;
 mod plaid;
 mod plans;
