@@ -42,16 +42,20 @@ impl Db {
     /// The tables that a backup contains, parents before children. Excludes the engine's own tables, unlogged tables,
     /// and tables that triggers fill when rows are restored.
     pub async fn tables(&self) -> Result<Vec<Table>> {
-        let (names, columns) = match self.driver {
-            Driver::Sqlite(_) => (SQLITE_TABLES, SQLITE_COLUMNS),
-            Driver::Postgres(_) => (POSTGRES_TABLES, POSTGRES_COLUMNS),
+        let sql = match self.driver {
+            Driver::Sqlite(_) => SQLITE_COLUMNS,
+            Driver::Postgres(_) => POSTGRES_COLUMNS,
         };
-        let names: Vec<String> = self.all(names, &[], |row| row.get(0)).await?;
-        let mut tables = Vec::new();
-        for name in names {
-            let mut columns = self.all(columns, &[Param::from(&name)], read_column).await?;
-            columns.sort_by(|a, b| a.name.cmp(&b.name));
-            tables.push(Table { name, columns });
+        let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, read_column(row)?));
+        let mut tables: Vec<Table> = Vec::new();
+        for (name, column) in self.all(sql, &[], read).await? {
+            match tables.last_mut() {
+                Some(table) if table.name == name => table.columns.push(column),
+                _ => tables.push(Table { name, columns: vec![column] }),
+            }
+        }
+        for table in &mut tables {
+            table.columns.sort_by(|a, b| a.name.cmp(&b.name));
         }
         Ok(tables)
     }
@@ -96,10 +100,10 @@ impl Db {
                     set local statement_timeout = 0";
                 connection.execute_batch(begin).await?;
                 for (index, table) in tables.iter().enumerate() {
-                    let none: [i64; 0] = [];
-                    let mut rows = pin!(
-                        connection.with_timeout(client.query_raw(&table.select(), none)).await?
-                    );
+                    let none: [(i64, Type); 0] = [];
+                    let sql = table.select();
+                    let reading = client.query_typed_raw(&sql, none);
+                    let mut rows = pin!(connection.with_timeout(reading).await?);
                     while let Some(row) = connection.with_timeout(rows.try_next()).await? {
                         visit(index, &Row(RowSource::Postgres(&row)))?;
                     }
@@ -142,28 +146,30 @@ impl ColumnKind {
 }
 
 fn read_column(row: &Row<'_>) -> Result<Column> {
-    let kind = match row.get::<&str>(1)? {
+    let kind = match row.get::<&str>(2)? {
         "integer" | "bigint" => ColumnKind::Int,
         "text" => ColumnKind::Text,
         "blob" | "bytea" => ColumnKind::Bytes,
         other => {
             let reason = format!("the type {other} is not one both engines share");
-            return Err(Error::Decode { column: 1, reason });
+            return Err(Error::Decode { column: 2, reason });
         }
     };
-    Ok(Column { name: row.get(0)?, kind })
+    Ok(Column { name: row.get(1)?, kind })
 }
 
-// Both engines number tables in order of creation, and a parent is always created before its child.
-const SQLITE_TABLES: &str = "select name from sqlite_schema where type = 'table'
-    and name not like 'sqlite%' and name not in ('schema_migrations', 'request_marks', 'processes',
-    'transaction_search', 'transaction_search_dirty') order by rowid";
-const SQLITE_COLUMNS: &str = "select name, lower(type) from pragma_table_info($1)";
-const POSTGRES_TABLES: &str = "select cast(c.relname as text) from pg_class c
-    join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = current_schema() and c.relkind = 'r' and c.relpersistence = 'p'
-    and c.relname not in ('schema_migrations', 'transaction_search', 'transaction_search_dirty')
-    order by c.oid";
-const POSTGRES_COLUMNS: &str = "select cast(column_name as text), cast(data_type as text)
-    from information_schema.columns
-    where table_schema = current_schema() and table_name = $1";
+// Each column with its table's name first. Both engines number tables in order of creation, and a parent is always created
+// before its child.
+const SQLITE_COLUMNS: &str = "select t.name, c.name, lower(c.type)
+    from sqlite_schema t, pragma_table_info(t.name) c
+    where t.type = 'table' and t.name not like 'sqlite%' and t.name not in ('schema_migrations',
+    'request_marks', 'processes', 'transaction_search', 'transaction_search_dirty')
+    order by t.rowid";
+const POSTGRES_COLUMNS: &str = "select cast(t.relname as text), cast(c.attname as text),
+    format_type(c.atttypid, null)
+    from pg_class t join pg_namespace n on n.oid = t.relnamespace
+    join pg_attribute c on c.attrelid = t.oid
+    where n.nspname = current_schema() and t.relkind = 'r' and t.relpersistence = 'p'
+    and t.relname not in ('schema_migrations', 'transaction_search', 'transaction_search_dirty')
+    and c.attnum > 0 and not c.attisdropped
+    order by t.oid";

@@ -159,7 +159,17 @@ impl World {
 
     /// The content of the database: the sorted rows of each table as text.
     pub async fn stored(&self) -> BTreeMap<String, Vec<String>> {
-        let tables = self.app.db.tables().await.unwrap();
+        self.rows_of(self.app.db.tables().await.unwrap()).await
+    }
+
+    /// The content of some tables of the database.
+    pub async fn stored_in(&self, names: &[&str]) -> BTreeMap<String, Vec<String>> {
+        let mut tables = self.app.db.tables().await.unwrap();
+        tables.retain(|it| names.contains(&it.name.as_str()));
+        self.rows_of(tables).await
+    }
+
+    async fn rows_of(&self, tables: Vec<db::Table>) -> BTreeMap<String, Vec<String>> {
         let rows: Arc<Mutex<Vec<Vec<String>>>> = Arc::new(Mutex::new(vec![vec![]; tables.len()]));
         let (seen, named) = (rows.clone(), tables.clone());
         let dump = self.app.db.dump(tables.clone(), move |table, row| {

@@ -19,8 +19,8 @@ mod read_turns;
 mod server;
 mod site;
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::response::Response;
@@ -123,7 +123,8 @@ struct Shared {
     settings: Settings,
     metrics: metrics::Metrics,
     read_turns: read_turns::ReadTurns,
-    openapi: bytes::Bytes,
+    /// The OpenAPI document, written when it is first requested.
+    openapi: OnceLock<bytes::Bytes>,
     /// Whether the demo's link has signed somebody in.
     demo_link_used: AtomicBool,
 }
@@ -152,7 +153,7 @@ pub fn routers_with(app: App, settings: Settings, endpoints: &'static [api::Endp
     let serve_metrics = settings.serve_metrics;
     let is_https = site::cookies::is_secure(&settings.public_url);
     let proxies = settings.proxies.clone();
-    let openapi = openapi::document(&settings.public_url).into();
+    let openapi = OnceLock::new();
     let demo_link_used = AtomicBool::new(false);
     let metrics = metrics::Metrics::new(&app);
     let read_turns = read_turns::ReadTurns::default();

@@ -66,8 +66,10 @@ async fn ten_thousand_silent_connections_do_not_block_other_clients() {
     let body = b"POST /sign-in HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n".as_slice();
     for (count, sent) in [(sockets(), b"".as_slice()), (CONNECTIONS + 500, preface)] {
         let streams = flood(&server, count, sent);
-        let open = open_files(&server);
-        assert!(open <= before + CONNECTIONS + 200, "{open} files are open");
+        // The server closes a connection to make room shortly after it has accepted another one.
+        wait_until("no more files are open than the limit allows", || {
+            open_files(&server) <= before + CONNECTIONS + 200
+        });
         assert_eq!(server.get("/healthz", None).0, 200);
         assert_eq!(server.get("/readyz", None).0, 200);
         drop(streams);

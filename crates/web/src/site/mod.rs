@@ -53,6 +53,7 @@ use axum::extract::State;
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
+use bytes::Bytes;
 use http::{HeaderValue, Method, header};
 use wire::v1::Code;
 
@@ -170,7 +171,9 @@ async fn add_security_headers(mut response: Response) -> Response {
 }
 
 async fn openapi(State(web): State<WebState>) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], web.openapi.clone()).into_response()
+    let write = || crate::openapi::document(&web.settings.public_url).into();
+    let document: Bytes = web.openapi.get_or_init(write).clone();
+    ([(header::CONTENT_TYPE, "application/json")], document).into_response()
 }
 
 /// Answers other methods with a JSON error, as everything under `/v1` does.

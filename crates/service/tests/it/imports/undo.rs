@@ -14,11 +14,9 @@ use super::summary;
 
 /// The stored financial data, without update times.
 async fn stored_data(world: &World) -> BTreeMap<String, Vec<String>> {
-    let mut stored = world.stored().await;
-    stored.retain(|table, _| {
-        ["accounts", "balances", "transactions", "holdings", "securities", "exchange_rates"]
-            .contains(&table.as_str())
-    });
+    let tables =
+        ["accounts", "balances", "transactions", "holdings", "securities", "exchange_rates"];
+    let mut stored = world.stored_in(&tables).await;
     for rows in stored.values_mut() {
         for row in rows.iter_mut() {
             let kept = row.split(' ').filter(|it| !it.starts_with("updated_at="));
