@@ -44,6 +44,31 @@ select {id usr_ t.user_id} as user_id, {id txn_ t.id} as transaction_id, {id acc
 from transactions t join accounts a on a.user_id = t.user_id and a.id = t.account_id
 where t.state in ('pending', 'posted');
 
+-- Every transaction, or each part of one that was split over categories. Sums by category read this view.
+create view transaction_parts_view as
+with recursive lines (user_id, id, part, line, rest) as (
+    select user_id, id, 0, '', splits || {char 10} from transactions where split_minor = amount_minor
+    union all
+    select user_id, id, part + 1, substr(rest, 1, {find 10 rest} - 1), substr(rest, {find 10 rest} + 1)
+    from lines where rest <> ''
+), parts as (
+    select user_id, id, part, cast(substr(line, 1, {find 9 line} - 1) as bigint) as amount_minor,
+        substr(line, {find 9 line} + 1, {find 31 line} - {find 9 line} - 1) as category,
+        nullif(substr(line, {find 31 line} + 1), '') as note
+    from lines where part > 0
+)
+select {id usr_ t.user_id} as user_id, {id txn_ t.id} as transaction_id, p.part, {id acc_ t.account_id} as account_id,
+    coalesce(a.own_name, a.name) as account_name, {date t.posted_on} as date_posted,
+    {flag t.state = 'pending'} as pending,
+    {money coalesce(p.amount_minor,t.amount_minor) t.currency} as amount,
+    coalesce(p.amount_minor, t.amount_minor) as amount_minor, t.currency, t.description,
+    t.counterparty as counterparty_name, {primary coalesce(p.category, t.category)} as category_tier1,
+    coalesce(p.category, t.category) as category_tier2, {flag t.transfer_id is not null} as is_transfer,
+    p.note as part_note, trim(t.tags) as tags, {flag a.hidden_at is not null} as is_hidden
+from transactions t join accounts a on a.user_id = t.user_id and a.id = t.account_id
+left join parts p on p.user_id = t.user_id and p.id = t.id
+where t.state in ('pending', 'posted');
+
 -- Every holding of the linked investment accounts.
 create view holdings_view as
 select {id usr_ h.user_id} as user_id, {id hld_ h.id} as holding_id, {id acc_ h.account_id} as account_id,

@@ -11,6 +11,7 @@ mod money;
 mod nearest;
 mod network;
 mod pretty;
+pub mod split;
 mod time;
 mod timezone;
 mod words;

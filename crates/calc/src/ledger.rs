@@ -96,6 +96,15 @@ pub struct Entry {
     /// An outflow that pays a linked card or loan, although the other leg of the payment is missing.
     pub pays_linked_debt: bool,
     pub pay: Option<Pay>,
+    /// The amount of the whole transaction, if the person split it and this is one part.
+    pub whole_minor: Option<i64>,
+}
+
+impl Entry {
+    /// Whether it is one part of a transaction that the person split.
+    pub fn is_part(&self) -> bool {
+        self.whole_minor.is_some()
+    }
 }
 
 /// Facts about an entry from its text and the merchant tables.

@@ -86,7 +86,21 @@ fn expression(word: &str, engine: Engine) -> String {
             money(amount, currency, engine)
         }
         "primary" => primary(value),
+        "char" => character(value, engine),
+        "find" => {
+            let (code, text) = value.split_once(' ').unwrap_or((value, ""));
+            let function = if engine == Engine::Sqlite { "instr" } else { "strpos" };
+            format!("{function}({text}, {})", character(code, engine))
+        }
         _ => format!("{{{word}}}"),
+    }
+}
+
+/// The character with a code.
+fn character(code: &str, engine: Engine) -> String {
+    match engine {
+        Engine::Sqlite => format!("char({code})"),
+        Engine::Postgres => format!("chr({code})"),
     }
 }
 

@@ -123,6 +123,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "bank_links",
         sql: include_str!("../../../migrations/0024_bank_links.sql"),
     },
+    Migration {
+        version: 25,
+        name: "transaction_splits",
+        sql: include_str!("../../../migrations/0025_transaction_splits.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).
@@ -178,6 +183,7 @@ pub fn statements() -> Vec<String> {
         crate::ledger::rates::STATEMENTS,
         crate::onboarding::STATEMENTS,
         crate::retention::STATEMENTS,
+        crate::ledger::splits::STATEMENTS,
         crate::ledger::stamps::STATEMENTS,
         crate::platform::person_lock::STATEMENTS,
         crate::platform::processes::STATEMENTS,

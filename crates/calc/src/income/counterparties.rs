@@ -97,7 +97,12 @@ impl<'a> History<'a> {
     fn match_purchases(&self, indexes: &[usize], matched: &mut BTreeMap<usize, usize>) {
         let mut open: VecDeque<usize> = VecDeque::new();
         let mut by_size: HashMap<u64, usize> = HashMap::new();
-        let size = |index: usize| self.ledger.entries[index].amount_minor.unsigned_abs();
+        // A refund can be larger than each part of a split purchase.
+        let size = |index: usize| {
+            let entry = &self.ledger.entries[index];
+            let whole = entry.whole_minor.filter(|_| entry.amount_minor < 0);
+            whole.unwrap_or(entry.amount_minor).unsigned_abs()
+        };
         let day = |index: usize| days_from_date(self.ledger.entries[index].on);
         for index in indexes.iter().copied() {
             let earliest = day(index) - REFUND_DAYS;
@@ -113,7 +118,7 @@ impl<'a> History<'a> {
                     Some(equal) => Some(equal),
                     None => enough.filter(|_| !self.is_paid_around(day(index))).map(|it| open[it]),
                 };
-                matched.extend(purchase.map(|it| (index, it)));
+                matched.extend(purchase.map(|it| (index, self.refunded_part(indexes, it, index))));
             } else if OutflowPurpose::of(self.ledger, entry).is_spending() {
                 while open.back().is_some_and(|it| size(*it) <= size(index)) {
                     open.pop_back();
@@ -122,6 +127,20 @@ impl<'a> History<'a> {
                 by_size.insert(size(index), index);
             }
         }
+    }
+
+    /// The part of a split purchase that a refund is about: the one of the same amount, or else the largest. Parts of one
+    /// day are sorted by amount, so the largest is the one that was matched.
+    fn refunded_part(&self, indexes: &[usize], purchase: usize, refund: usize) -> usize {
+        let entries = &self.ledger.entries;
+        if !entries[purchase].is_part() {
+            return purchase;
+        }
+        let amount = entries[refund].amount_minor.saturating_neg();
+        let is_same = |it: &&usize| {
+            entries[**it].id == entries[purchase].id && entries[**it].amount_minor == amount
+        };
+        indexes.iter().find(is_same).copied().unwrap_or(purchase)
     }
 
     /// Whether the counterparty pays this person around a day. A company that pays for jobs does if it sends money

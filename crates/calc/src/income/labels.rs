@@ -57,22 +57,20 @@ impl Labels {
         let mut refunded = BTreeMap::new();
         for (index, entry) in ledger.seen().filter(|(_, it)| it.amount_minor > 0) {
             let kind = ledger.account(entry).kind;
-            let purchase = purchases.get(&index).map(|it| &ledger.entries[*it]);
+            let has_purchase = purchases.contains_key(&index);
             labels[index] = match kind {
-                AccountKind::Depository => {
-                    Some(match on_deposit(ledger, entry, purchase.is_some()) {
-                        InflowLabel::Unclassified if payers.contains(&index) => {
-                            InflowLabel::OtherIncome
-                        }
-                        label => label,
-                    })
-                }
-                AccountKind::Credit => Some(on_card(entry, purchase.is_some())),
+                AccountKind::Depository => Some(match on_deposit(ledger, entry, has_purchase) {
+                    InflowLabel::Unclassified if payers.contains(&index) => {
+                        InflowLabel::OtherIncome
+                    }
+                    label => label,
+                }),
+                AccountKind::Credit => Some(on_card(entry, has_purchase)),
                 AccountKind::Loan | AccountKind::Investment | AccountKind::Other => None,
             };
             if labels[index] == Some(InflowLabel::Refund) {
-                let refunded_entry = purchase.unwrap_or(entry);
-                refunded.insert(index, OutflowPurpose::of(ledger, refunded_entry));
+                let of = refunded_entry(ledger, &purchases, index);
+                refunded.insert(index, OutflowPurpose::of(ledger, of));
             }
         }
         Labels { labels, refunded, purchases }
@@ -80,8 +78,27 @@ impl Labels {
 
     /// The purchase that an inflow refunds, or the refund itself if its purchase is not known.
     pub(super) fn purchase<'l>(&self, ledger: &'l Ledger, refund: usize) -> &'l Entry {
-        &ledger.entries[self.purchases.get(&refund).copied().unwrap_or(refund)]
+        refunded_entry(ledger, &self.purchases, refund)
     }
+}
+
+/// The purchase that an inflow refunds, or the refund itself if its purchase is not known. A part of a split refund is in
+/// the category that the person chose for it.
+fn refunded_entry<'l>(
+    ledger: &'l Ledger,
+    purchases: &BTreeMap<usize, usize>,
+    refund: usize,
+) -> &'l Entry {
+    let purchase = purchases.get(&refund).filter(|_| !ledger.entries[refund].is_part());
+    &ledger.entries[purchase.copied().unwrap_or(refund)]
+}
+
+/// Whether an inflow is a part of a split one that the person put in a category of spending.
+fn is_refunding_part(entry: &Entry) -> bool {
+    const NO_SPENDING: [&str; 5] =
+        ["INCOME", "TRANSFER_IN", "TRANSFER_OUT", "LOAN_DISBURSEMENTS", "LOAN_PAYMENTS"];
+    let primary = entry.category.map_or("INCOME", Category::primary);
+    entry.is_part() && !NO_SPENDING.contains(&primary)
 }
 
 /// The first matching rule decides.
@@ -99,7 +116,7 @@ fn on_deposit(ledger: &Ledger, entry: &Entry, has_purchase: bool) -> InflowLabel
     if code == "INCOME_TAX_REFUND" {
         return InflowLabel::TaxRefund;
     }
-    if flags.refund || has_purchase {
+    if flags.refund || has_purchase && !entry.is_part() || is_refunding_part(entry) {
         return InflowLabel::Refund;
     }
     let by_category = match code {

@@ -34,6 +34,7 @@ const FIELDS: &[&str] = &[
     "is_transfer",
     "note",
     "tags",
+    "splits",
     "updated_at",
 ];
 const DEFAULT_FIELDS: &[&str] =
@@ -170,6 +171,7 @@ fn write_field(out: &mut Vec<u8>, row: &TransactionRow<'_>, field: &str) {
         "is_transfer" => write_bool(out, row.is_internal_transfer),
         "note" => text(out, row.note, TEXT_LENGTH),
         "tags" => row.write_tags(out),
+        "splits" => row.write_splits(out),
         _ => quoted(out, |out| write_instant(out, row.updated_at_micros)),
     }
 }
@@ -206,6 +208,7 @@ mod tests {
             is_internal_transfer: false,
             note: None,
             tags: "",
+            splits: "",
             updated_at_micros: 0,
         }
     }

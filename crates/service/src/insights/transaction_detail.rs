@@ -15,6 +15,7 @@ use crate::classify::rule_matches;
 use crate::classify::transfers::PairState;
 use crate::ledger::accounts::{self, Account};
 use crate::ledger::annotations::Tags;
+use crate::ledger::splits::Split;
 use crate::ledger::transactions::TransactionState;
 use crate::ledger::transactions::row::{StoredTransaction, transaction_columns};
 use crate::{App, Caller, Error, Result};
@@ -61,6 +62,8 @@ pub struct TransactionDetail {
     /// The person's own note.
     pub note: Option<String>,
     pub tags: Tags,
+    /// The parts that the person split it into, whether or not they still count.
+    pub split: Option<Split>,
     pub updated_at: Timestamp,
 }
 
@@ -146,6 +149,7 @@ fn read(row: &db::Row<'_>, accounts: &[Account]) -> db::Result<Found> {
         hidden_by: None,
         note: row.get(StoredTransaction::WIDTH + 1)?,
         tags: Tags::read(row.get(StoredTransaction::WIDTH + 2)?),
+        split: Split::read(row, StoredTransaction::WIDTH + 3)?,
     };
     Ok(Some((detail, key.map(str::to_owned))))
 }
@@ -209,7 +213,7 @@ async fn legs(
 const GET: &str = concat!(
     "select ",
     transaction_columns!(),
-    ", f.fixed_at, t.note, t.tags from transactions t
+    ", f.fixed_at, t.note, t.tags, t.split_minor, t.splits from transactions t
     left join transaction_fixes f on f.user_id = t.user_id and f.transaction_id = t.id
     where t.user_id = $1 and t.id = $2 and t.state <> 'removed'"
 );

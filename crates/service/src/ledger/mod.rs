@@ -11,6 +11,7 @@ pub mod net_worth;
 pub mod quotes;
 pub mod rates;
 pub mod spans;
+pub mod splits;
 pub(crate) mod stamps;
 pub(crate) mod trades;
 pub mod transactions;

@@ -35,6 +35,7 @@ mod securities;
 mod sign_ins;
 mod skew;
 mod spending;
+mod splits;
 mod statements;
 mod timezones;
 mod transactions;

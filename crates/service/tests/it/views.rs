@@ -1,7 +1,9 @@
 //! The views for psql and sqlite3 show what the API shows, and docs/views.md lists them as they are.
 
+use base::category::Category;
 use db::Engine;
 use service::ledger::accounts;
+use service::ledger::splits::{self, Part};
 use service::ledger::transactions::Filter;
 use service::schema::VIEWS;
 use testkit::draft::{brokerage, card, checking, position, statement, txn};
@@ -63,6 +65,32 @@ async fn the_transactions_of_the_view_are_those_of_the_list() {
 }
 
 #[tokio::test]
+async fn the_view_of_parts_has_each_part_of_a_split_transaction_in_its_category() {
+    let (world, robin) = household().await;
+    let rows = listed::all(&world.app, &robin.caller, &Filter::default()).await;
+    let id = rows.iter().find(|it| it.minor == -4_210).unwrap().id;
+    let part = |amount_minor, category: &str, note: &str| Part {
+        amount_minor,
+        category: Category::parse(category).unwrap(),
+        note: note.to_owned(),
+    };
+    let food = part(-4_000, "FOOD_AND_DRINK_GROCERIES", "");
+    let gift = part(-210, "GENERAL_MERCHANDISE_GIFTS_AND_NOVELTIES", "For Zoë");
+    splits::set(&world.app, &robin.caller, id, vec![food, gift]).await.unwrap();
+    let sql = "select coalesce(cast(part as text), ''), cast(amount_minor as text), category_tier1,
+        coalesce(part_note, '') from transaction_parts_view order by date_posted, part";
+    let read = |row: &db::Row<'_>| {
+        let cells: [String; 4] = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
+        Ok(cells.join(" "))
+    };
+    let shown = world.app.db.all(sql, &[], read).await.unwrap();
+    assert_eq!(shown.len(), 5);
+    assert_eq!(shown[1], "1 -4000 FOOD_AND_DRINK ");
+    assert_eq!(shown[2], "2 -210 GENERAL_MERCHANDISE For Zoë");
+    assert_eq!(shown[3], " -1250 FOOD_AND_DRINK ");
+}
+
+#[tokio::test]
 async fn every_view_can_be_read_and_is_documented_with_its_columns() {
     let (world, _robin) = household().await;
     let docs = include_str!("../../../../docs/views.md");
@@ -87,7 +115,11 @@ async fn every_view_can_be_read_and_is_documented_with_its_columns() {
         let count: i64 = world.app.db.first(&sql, &[], |row| row.get(0)).await.unwrap().unwrap();
         let is_filled = matches!(
             name.as_str(),
-            "people_view" | "accounts_view" | "transactions_view" | "holdings_view"
+            "people_view"
+                | "accounts_view"
+                | "transactions_view"
+                | "transaction_parts_view"
+                | "holdings_view"
         );
         assert!(count > 0 || !is_filled, "{name} is empty");
     }

@@ -95,6 +95,7 @@ const NUMBERS: &[(&str, &str, &str)] = &[
     ("SpendingTotals", "income", "6120.00"),
     ("SpendingTotals", "spending", "3120.44"),
     ("SpendingTotals", "unclassified", "40.00"),
+    ("Split", "amount", "-12.10"),
     ("Stream", "average_amount", "17.99"),
     ("Stream", "last_amount", "17.99"),
     ("Stream", "max_amount", "17.99"),

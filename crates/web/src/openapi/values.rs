@@ -91,13 +91,21 @@ const SETS: &[ValueSet] = &[
         "PrimaryCategory",
         "Plaid's primary category.",
         super::primary_categories,
-        &[("Transaction", "category_tier1"), ("Stream", "category_tier1")],
+        &[
+            ("Transaction", "category_tier1"),
+            ("Stream", "category_tier1"),
+            ("Split", "category_tier1"),
+        ],
     ),
     set(
         "DetailedCategory",
         "Plaid's detailed category.",
         || Category::ALL.iter().map(|it| it.detailed()).collect(),
-        &[("Transaction", "category_tier2"), ("Stream", "category_tier2")],
+        &[
+            ("Transaction", "category_tier2"),
+            ("Stream", "category_tier2"),
+            ("Split", "category_tier2"),
+        ],
     ),
     set(
         "SpendingGrouping",

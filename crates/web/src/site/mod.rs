@@ -126,7 +126,7 @@ fn pages() -> Router<WebState> {
 /// Transactions, rules, recurring payments and income.
 fn money() -> Router<WebState> {
     use settings::rules;
-    use transactions::{corrections, detail, download, manual, notes};
+    use transactions::{corrections, detail, download, manual, notes, split};
     Router::new()
         .route("/transactions", get(transactions::get))
         .route("/transactions.csv", get(download::csv))
@@ -137,6 +137,8 @@ fn money() -> Router<WebState> {
         .route("/transactions/{id}/delete", post(manual::delete))
         .route("/transactions/{id}/hide", post(corrections::hide))
         .route("/transactions/{id}/note", post(notes::save))
+        .route("/transactions/{id}/split", get(split::get).post(split::save))
+        .route("/transactions/{id}/unsplit", post(split::remove))
         .route("/transactions/{id}/undo", post(corrections::undo))
         .route("/transactions/{id}/transfer", post(corrections::transfer))
         .route("/settings/rules", get(rules::get))

@@ -133,6 +133,7 @@ async fn a_transaction_has_every_member_with_consistent_values() {
             "is_internal_transfer": false,
             "note": null,
             "tags": [],
+            "splits": [],
             "updated_at": "2026-03-10T12:00:00.000Z",
         })
     );

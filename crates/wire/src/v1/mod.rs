@@ -45,7 +45,7 @@ pub use spending::{Excluded, Spending, SpendingComparison, SpendingGroup, Spendi
 pub use summary::{AccountCounts, BreakdownPart, CashFlow, NetWorthChange, NextOutflow};
 pub use summary::{Summary, SummaryGoals, SummaryInvestments, SummaryRecurring, Window};
 pub use transaction::TransactionRow;
-pub use transaction::{AccountPart, RemovedTransaction, Transaction, TransactionChanges};
+pub use transaction::{AccountPart, RemovedTransaction, Split, Transaction, TransactionChanges};
 
 pub use webhook::{Deleted, Delivery, DeliveryTest, Endpoint, EndpointWithSecret, Endpoints};
 pub use webhook::{EventDelivery, EventTypeShape, Events, LoggedEvent, ReplayedEvent};

@@ -1,5 +1,5 @@
 use base::category::Category;
-use base::{Money, TransactionId, write_date, write_instant};
+use base::{Money, TransactionId, split, write_date, write_instant};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -49,7 +49,25 @@ pub struct Transaction {
     /// The person's own tags, in lower case and in alphabetical order.
     #[schema(example = json!(["gifts", "kim"]))]
     pub tags: Vec<String>,
+    /// The parts of a transaction that the person split over categories. They add up to `amount`, and every figure by
+    /// category counts them instead of the whole. Empty if it is not split.
+    pub splits: Vec<Split>,
     pub updated_at: Moment,
+}
+
+/// One part of a transaction that the person split.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Split {
+    /// With the sign of the transaction.
+    #[schema(example = json!(-12.10))]
+    pub amount: Number,
+    #[schema(example = "Groceries")]
+    pub category_label: &'static str,
+    #[schema(example = "FOOD_AND_DRINK")]
+    pub category_tier1: &'static str,
+    #[schema(example = "FOOD_AND_DRINK_GROCERIES")]
+    pub category_tier2: &'static str,
+    pub note: Option<String>,
 }
 
 /// Changes of transactions since a cursor. Insert or replace those in `added` and `updated`, and delete those in
@@ -88,6 +106,8 @@ pub struct TransactionRow<'a> {
     pub note: Option<&'a str>,
     /// Separated by spaces.
     pub tags: &'a str,
+    /// The parts as `base::split` stores them; empty if it is not split.
+    pub splits: &'a str,
     pub updated_at_micros: i64,
 }
 
@@ -164,6 +184,22 @@ impl TransactionRow<'_> {
         write_opt_str(out, self.note);
         out.extend_from_slice(b",\"tags\":");
         self.write_tags(out);
+        out.extend_from_slice(b",\"splits\":");
+        self.write_splits(out);
+    }
+
+    /// Appends the parts as a JSON array.
+    pub fn write_splits(&self, out: &mut Vec<u8>) {
+        out.push(b'[');
+        for (index, part) in split::read(self.splits).flatten().enumerate() {
+            out.extend_from_slice(if index > 0 { b",{\"amount\":" } else { b"{\"amount\":" });
+            Money::new(part.amount_minor, self.amount.currency()).write(out);
+            write_category(out, part.category);
+            out.extend_from_slice(b",\"note\":");
+            write_opt_str(out, Some(part.note).filter(|it| !it.is_empty()));
+            out.push(b'}');
+        }
+        out.push(b']');
     }
 
     /// Appends the tags as a JSON array.
@@ -180,16 +216,7 @@ impl TransactionRow<'_> {
 
     fn write_words(&self, out: &mut Vec<u8>) {
         match self.category {
-            // Our codes and labels need no escaping.
-            Some(category) => {
-                out.extend_from_slice(b",\"category_label\":\"");
-                out.extend_from_slice(category.label().as_bytes());
-                out.extend_from_slice(b"\",\"category_tier1\":\"");
-                out.extend_from_slice(category.primary().as_bytes());
-                out.extend_from_slice(b"\",\"category_tier2\":\"");
-                out.extend_from_slice(category.detailed().as_bytes());
-                out.push(b'"');
-            }
+            Some(category) => write_category(out, category),
             None => out.extend_from_slice(
                 b",\"category_label\":null,\"category_tier1\":null,\"category_tier2\":null",
             ),
@@ -201,6 +228,17 @@ impl TransactionRow<'_> {
         out.extend_from_slice(b",\"original_description\":");
         write_str(out, self.description);
     }
+}
+
+/// Our codes and labels need no escaping.
+fn write_category(out: &mut Vec<u8>, category: Category) {
+    out.extend_from_slice(b",\"category_label\":\"");
+    out.extend_from_slice(category.label().as_bytes());
+    out.extend_from_slice(b"\",\"category_tier1\":\"");
+    out.extend_from_slice(category.primary().as_bytes());
+    out.extend_from_slice(b"\",\"category_tier2\":\"");
+    out.extend_from_slice(category.detailed().as_bytes());
+    out.push(b'"');
 }
 
 fn write_bool(out: &mut Vec<u8>, value: bool) {
@@ -236,7 +274,18 @@ mod tests {
             is_internal_transfer: row.is_internal_transfer,
             note: row.note.map(str::to_owned),
             tags: row.tags.split_ascii_whitespace().map(str::to_owned).collect(),
+            splits: split::read(row.splits).flatten().map(|it| part(it, row)).collect(),
             updated_at: Moment(Timestamp::from_microsecond(row.updated_at_micros).unwrap()),
+        }
+    }
+
+    fn part(part: split::SplitPart<'_>, row: &TransactionRow<'_>) -> Split {
+        Split {
+            amount: Money::new(part.amount_minor, row.amount.currency()).into(),
+            category_label: part.category.label(),
+            category_tier1: part.category.primary(),
+            category_tier2: part.category.detailed(),
+            note: (!part.note.is_empty()).then(|| part.note.to_owned()),
         }
     }
 
@@ -250,6 +299,7 @@ mod tests {
             category in proptest::option::of(0..Category::ALL.len()),
             (name, counterparty) in (".*", proptest::option::of(".*")),
             (logo, description) in (proptest::option::of(".*"), ".*|[\\x00-\\x7f]*"),
+            splits in "(-?[0-9]{1,9}\tTRAVEL_FLIGHTS\x1f[a-z\" ]{0,5}\n){0,3}",
             (note, tags) in (proptest::option::of(".*"), "( [a-z\"ü-]{1,5}){0,3} ?"),
             updated in 0_i64..4_000_000_000_000_000,
         ) {
@@ -268,6 +318,7 @@ mod tests {
                 is_internal_transfer: transfer,
                 note: note.as_deref(),
                 tags: &tags,
+                splits: &splits,
                 updated_at_micros: updated,
             };
             let mut written = Vec::new();

@@ -10,7 +10,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::{Date, UserId, date_from_days, days_from_date};
+use base::{Date, TransactionId, UserId, date_from_days, days_from_date};
 use calc::income::{CashFlow, REFUND_DAYS, analyze_with_cash_flows};
 use calc::ledger::Entry;
 use db::{Db, Tx, params};
@@ -96,6 +96,7 @@ fn pack(
 ) -> BTreeMap<i64, PackedMonth> {
     let mut months: BTreeMap<i64, PackedMonth> = BTreeMap::new();
     let ledger = &household.ledger;
+    let mut last: Option<TransactionId> = None;
     let mut add = |entry: &Entry, detail: &EntryDetail, flow: CashFlow| {
         let month = days_from_date(entry.on.first_of_month());
         months.entry(month).or_default().add(&PackedFlow {
@@ -108,7 +109,10 @@ fn pack(
             },
             counterparty: &household.counterparties[detail.counterparty],
             amount_minor: detail.amount_minor,
+            // Only parts of one transaction share an id.
+            is_further_part: last == Some(entry.id),
         });
+        last = Some(entry.id);
     };
     let known = ledger.entries.iter().zip(&household.details).zip(flows);
     for ((entry, detail), flow) in known.filter(|((entry, _), _)| counts(entry.on)) {

@@ -45,6 +45,8 @@ pub(in crate::insights) struct PackedFlow<'a> {
     pub(in crate::insights) counterparty: &'a str,
     /// In the account's currency, negative if money goes out.
     pub(in crate::insights) amount_minor: i64,
+    /// Whether it is a further part of the split transaction whose part is the flow before it.
+    pub(in crate::insights) is_further_part: bool,
 }
 
 #[derive(Default)]
@@ -86,7 +88,8 @@ impl<T: Clone + Eq + std::hash::Hash> Table<T> {
 impl PackedMonth {
     pub(super) fn add(&mut self, flow: &PackedFlow<'_>) {
         self.flows.push(flow.day.unsigned_abs());
-        self.flows.push(flow.kind as u8);
+        let further = if flow.is_further_part { FURTHER_PART } else { 0 };
+        self.flows.push(flow.kind as u8 | further);
         let indexes = [
             self.accounts.index_of(&flow.account),
             self.categories.index_of(&flow.category),
@@ -121,6 +124,9 @@ impl PackedMonth {
     }
 }
 
+/// The bit of the kind that marks a further part of a split transaction.
+const FURTHER_PART: u8 = 0x80;
+
 /// The bytes of one flow: day, kind, three indexes and the amount.
 const FLOW_BYTES: usize = 1 + 1 + 3 * 4 + 8;
 
@@ -142,6 +148,7 @@ pub(in crate::insights) struct IndexedFlow {
     pub(in crate::insights) category: usize,
     pub(in crate::insights) counterparty: usize,
     pub(in crate::insights) amount_minor: i64,
+    pub(in crate::insights) is_further_part: bool,
 }
 
 impl UnpackedMonth<'_> {
@@ -168,7 +175,8 @@ fn read_flow(bytes: &[u8]) -> Option<IndexedFlow> {
     let [day, kind] = reader.take()?;
     Some(IndexedFlow {
         day: i8::try_from(day).ok()?,
-        kind: FlowKind::from_byte(kind)?,
+        kind: FlowKind::from_byte(kind & !FURTHER_PART)?,
+        is_further_part: kind & FURTHER_PART != 0,
         account: reader.index()?,
         category: reader.index()?,
         counterparty: reader.index()?,

@@ -11,10 +11,21 @@ fn any_flow() -> impl Strategy<Value = (PackedFlow<'static>, String)> {
     // Few accounts and names, so that some repeat, and arbitrary ones.
     let account = prop_oneof![(0..3_u8).prop_map(|it| [it; 16]), any::<[u8; 16]>()];
     let counterparty = prop_oneof!["[A-C]{0,1}", ".{0,9}"];
-    (1..=31_i8, prop::sample::select(kinds.to_vec()), account, category, counterparty, any::<i64>())
-        .prop_map(|(day, kind, account, category, name, amount_minor)| {
+    let amount = any::<(i64, bool)>();
+    (1..=31_i8, prop::sample::select(kinds.to_vec()), account, category, counterparty, amount)
+        .prop_map(|(day, kind, account, category, name, (amount_minor, is_further_part))| {
             let account = AccountId::from_bytes(account);
-            (PackedFlow { day, kind, account, category, counterparty: "", amount_minor }, name)
+            let counterparty = "";
+            let flow = PackedFlow {
+                day,
+                kind,
+                account,
+                category,
+                counterparty,
+                amount_minor,
+                is_further_part,
+            };
+            (flow, name)
         })
 }
 
@@ -34,6 +45,7 @@ fn unpacked(bytes: &[u8]) -> Option<Vec<(PackedFlow<'static>, String)>> {
             category: month.categories[it.category],
             counterparty: "",
             amount_minor: it.amount_minor,
+            is_further_part: it.is_further_part,
         };
         (flow, month.counterparties[it.counterparty].to_owned())
     };

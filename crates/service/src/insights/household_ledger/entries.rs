@@ -1,12 +1,14 @@
 //! The transactions of the household ledger.
 
 use base::category::Category;
+use base::split::{self, SplitPart};
 use base::{AccountId, Date, TransactionId, UserId, date_from_days, days_from_date};
 use calc::enrich::{self, Flag};
 use calc::ledger::{EntryFlags, TransferKind};
 use db::{Tx, params};
 
 use crate::Result;
+use crate::ledger::transactions::row::counted_parts;
 
 /// Twelve whole months before this one, and the days before them in which a refund's purchase can lie.
 const WINDOW_DAYS: i64 = 396 + 130;
@@ -43,7 +45,7 @@ pub(super) fn each_since(
     each_between(tx, user, (from, i64::MAX), visit)
 }
 
-/// Visits the transactions posted on some days, oldest first.
+/// Visits the transactions posted on some days, oldest first. The parts of a split one come one after another.
 pub(super) fn each_between(
     tx: &mut Tx<'_>,
     user: UserId,
@@ -51,10 +53,26 @@ pub(super) fn each_between(
     visit: &mut (dyn FnMut(&LedgerEntry<'_>) + Send),
 ) -> Result<()> {
     let visit = |row: &db::Row<'_>| {
-        visit(&read(row)?);
+        let entry = read(row)?;
+        match counted_parts(row, entry.amount_minor, 9)? {
+            None => visit(&entry),
+            Some(parts) => each_part(&entry, parts, visit),
+        }
         Ok(())
     };
     Ok(tx.each(ENTRIES, params![user, first, last], visit)?)
+}
+
+/// Visits each part of a split transaction as an entry with the id of the whole.
+fn each_part(
+    whole: &LedgerEntry<'_>,
+    parts: &str,
+    visit: &mut (dyn FnMut(&LedgerEntry<'_>) + Send),
+) {
+    for part in split::read(parts).flatten() {
+        let SplitPart { amount_minor, category, .. } = part;
+        visit(&LedgerEntry { amount_minor, category: Some(category), ..*whole });
+    }
 }
 
 fn read<'a>(row: &'a db::Row<'_>) -> db::Result<LedgerEntry<'a>> {
@@ -89,7 +107,7 @@ fn signs(description: &str) -> EntryFlags {
 // Few columns on purpose: a full recompute reads a year and a half of transactions.
 const ENTRIES: &str =
     "select id, account_id, posted_on, amount_minor, category, merchant_key, transfer_kind, description,
-    counterparty
+    counterparty, split_minor, splits
     from transactions where user_id = $1 and posted_on between $2 and $3 and state = 'posted'
     order by posted_on, id";
 

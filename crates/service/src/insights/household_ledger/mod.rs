@@ -145,6 +145,7 @@ fn collect(
             transfer: entry.transfer,
             pays_linked_debt: pays_linked_debt(household, entry),
             pay: if inflow { slots.get(&entry.id).copied() } else { None },
+            whole_minor: None,
         };
         let counterparty = counterparties.index_of(entry.counterparty);
         let detail = EntryDetail { amount_minor: entry.amount_minor, counterparty };
@@ -155,10 +156,25 @@ fn collect(
             unconverted.push((collected, detail));
         }
     })?;
+    mark_parts(&mut entries);
     let floor = household.rates.convert(SHOCK_FLOOR_MINOR, base::Currency::USD, household.currency);
     let shock_floor_minor = floor.unwrap_or(SHOCK_FLOOR_MINOR);
     let ledger = Ledger { as_of: household.today, accounts, entries, pays, shock_floor_minor };
     Ok(HouseholdLedger { ledger, details, unconverted, counterparties: counterparties.names })
+}
+
+/// Marks the entries that are parts of one split transaction: they follow one another and have its id. The person chose
+/// their categories, so the text of the transaction says nothing about a part, and only its income can be pay.
+fn mark_parts(entries: &mut [Entry]) {
+    for parts in entries.chunk_by_mut(|a, b| a.id == b.id).filter(|it| it.len() > 1) {
+        let whole = parts.iter().fold(0_i64, |sum, it| sum.saturating_add(it.amount_minor));
+        for part in parts {
+            let is_income = part.category.is_some_and(|it| it.primary() == "INCOME");
+            part.whole_minor = Some(whole);
+            part.flags = EntryFlags::default();
+            part.pay = part.pay.filter(|_| is_income);
+        }
+    }
 }
 
 /// Whether an outflow without another leg pays a linked card or loan.

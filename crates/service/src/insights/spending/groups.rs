@@ -131,11 +131,12 @@ impl Groups {
         index
     }
 
-    /// Adds the amount of a flow, which is negative if money goes out.
-    pub(super) fn add(&mut self, index: usize, minor: i64) {
+    /// Adds the amount of a flow, which is negative if money goes out. `is_new` says that its transaction was not yet
+    /// counted in this group.
+    pub(super) fn add(&mut self, index: usize, minor: i64, is_new: bool) {
         let group = &mut self.groups[index];
         group.minor = group.minor.saturating_sub(minor);
-        group.count += 1;
+        group.count += i64::from(is_new);
     }
 
     /// The groups with spending in one of the periods: months oldest first, others largest first.

@@ -17,7 +17,7 @@ use wire::v1::{self, Scope};
 pub use self::groups::GroupBy;
 use self::groups::{Group, Groups};
 pub use self::periods::{Compare, Period};
-use super::cash_flow::{self, FlowKind, UnpackedMonth};
+use super::cash_flow::{self, FlowKind, IndexedFlow, UnpackedMonth};
 use super::pipeline;
 use crate::access::users;
 use crate::ledger::{accounts, rates};
@@ -39,7 +39,8 @@ pub struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, kind: FlowKind, minor: i64) {
+    /// Adds a flow. `is_new` says that it is not a further part of a split transaction that was counted.
+    fn add(&mut self, kind: FlowKind, minor: i64, is_new: bool) {
         match kind {
             FlowKind::Income => self.income_minor = self.income_minor.saturating_add(minor),
             FlowKind::Unclassified => {
@@ -47,7 +48,7 @@ impl Totals {
             }
             FlowKind::Spending => {
                 self.spending_minor = self.spending_minor.saturating_sub(minor);
-                self.spending_count += 1;
+                self.spending_count += i64::from(is_new);
             }
         }
     }
@@ -149,7 +150,8 @@ pub async fn months(app: &App, caller: &Caller, count: i64) -> Result<Months> {
     let period = Period { start: this.saturating_sub(count.months()), end: today };
     household
         .each_flow(app, caller, period, |month, flow| {
-            by_month.entry(month).or_default().add(flow.kind, flow.minor);
+            let is_new = !flow.is_further_part;
+            by_month.entry(month).or_default().add(flow.kind, flow.minor, is_new);
         })
         .await?;
     let first = by_month.keys().next().copied().unwrap_or(this);
@@ -179,6 +181,7 @@ struct ConvertedFlow<'a> {
     category: Option<Category>,
     /// Empty if it is unknown.
     counterparty: &'a str,
+    is_further_part: bool,
 }
 
 /// The sums of a period.
@@ -250,7 +253,11 @@ impl Household {
                 if let Some(minor) = self.rates.to_base(flow.amount_minor, currency) {
                     let category = month.categories[flow.category];
                     let counterparty = month.counterparties[flow.counterparty];
-                    visit(start, ConvertedFlow { kind: flow.kind, minor, category, counterparty });
+                    let IndexedFlow { kind, is_further_part, .. } = flow;
+                    visit(
+                        start,
+                        ConvertedFlow { kind, minor, category, counterparty, is_further_part },
+                    );
                 }
             }
         })
@@ -269,14 +276,24 @@ impl Household {
             };
             let counted: Vec<bool> = month.categories.iter().map(is_in_tier1).collect();
             let indexes = sums.groups.indexes_of(query.group_by, tier1.is_some(), start, month);
-            for flow in month.flows().filter(|it| days.contains(&it.day) && counted[it.category]) {
+            // The groups that the present transaction was counted in: a split one counts once in each.
+            let mut groups_seen: Vec<usize> = Vec::new();
+            for flow in month.flows() {
+                if !flow.is_further_part {
+                    groups_seen.clear();
+                }
+                if !days.contains(&flow.day) || !counted[flow.category] {
+                    continue;
+                }
                 let Some(currency) = currencies[flow.account] else { continue };
                 let is_spending = flow.kind == FlowKind::Spending;
                 match self.rates.to_base(flow.amount_minor, currency) {
                     Some(minor) => {
-                        sums.totals.add(flow.kind, minor);
+                        sums.totals.add(flow.kind, minor, groups_seen.is_empty());
                         if is_spending {
-                            sums.groups.add(indexes.of(&flow), minor);
+                            let group = indexes.of(&flow);
+                            sums.groups.add(group, minor, !groups_seen.contains(&group));
+                            groups_seen.push(group);
                         }
                     }
                     None if is_spending => {

@@ -33,7 +33,7 @@ pub struct Filter {
     pub pending: Option<bool>,
     /// Only transactions that a rule hides; otherwise only those that none hides.
     pub hidden: bool,
-    /// A primary category, such as FOOD_AND_DRINK.
+    /// A primary category, such as FOOD_AND_DRINK, of the transaction or of a part of it.
     pub category_tier1: Option<String>,
     /// Text in the counterparty's name, the bank's description or the person's note.
     pub q: Option<String>,
@@ -230,10 +230,11 @@ async fn count(
 fn read<'r>(row: &'r db::Row<'_>, account: &'r VisibleAccount) -> db::Result<TransactionRow<'r>> {
     let state: TransactionState = row.get(5)?;
     let transfer: Option<&[u8]> = row.get(10)?;
+    let amount_minor = row.get(2)?;
     Ok(TransactionRow {
         id: row.get(0)?,
         account: &account.part,
-        amount: Money::new(row.get(2)?, account.currency),
+        amount: Money::new(amount_minor, account.currency),
         posted_on_days: row.get(3)?,
         authorized_on_days: row.get(4)?,
         pending: state == TransactionState::Pending,
@@ -244,6 +245,7 @@ fn read<'r>(row: &'r db::Row<'_>, account: &'r VisibleAccount) -> db::Result<Tra
         is_internal_transfer: transfer.is_some(),
         note: row.get(12)?,
         tags: row.get::<Option<&str>>(13)?.unwrap_or_default(),
+        splits: row::counted_parts(row, amount_minor, 14)?.unwrap_or_default(),
         updated_at_micros: row.get(11)?,
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use base::category::Category;
-use base::{AccountId, Currency, Date, Fixed9, Timestamp, TransactionId};
+use base::{AccountId, Currency, Date, Fixed9, Timestamp, TransactionId, split};
 use db::Param;
 
 use super::search::Days;
@@ -22,7 +22,8 @@ macro_rules! list_columns {
     ($further:literal) => {
         concat!(
             "select id, account_id, amount_minor, posted_on, authorized_on, state,
-    category, counterparty, counterparty_logo_url, description, transfer_id, updated_at, note, tags",
+    category, counterparty, counterparty_logo_url, description, transfer_id, updated_at, note, tags,
+    split_minor, splits",
             $further,
             "
     from transactions t where user_id = $1"
@@ -66,6 +67,14 @@ impl<'a> Query<'a> {
         query
     }
 
+    /// The same for the transactions whose split counts, in any order. Their parts are compared with the filter.
+    pub(super) fn split_amounts(caller: &Caller, prepared: &'a PreparedFilter<'_>) -> Query<'a> {
+        let mut query = Query { sql: AMOUNTS.to_owned(), params: vec![caller.user.into()] };
+        query.push_filter(caller, prepared);
+        query.sql.push_str(SPLIT);
+        query
+    }
+
     fn push_range(&mut self, range: ListRange) {
         if let Some(days) = range.days {
             let (first, last) = (self.bind(days.first), self.bind(days.last));
@@ -99,6 +108,7 @@ impl<'a> Query<'a> {
         let sql = format!("select {account}, cast(min(posted_on) as bigint), {SUMS}");
         let mut query = Query { sql, params: vec![caller.user.into()] };
         query.push_filter(caller, prepared);
+        query.sql.push_str(if prepared.counts_parts() { NOT_SPLIT } else { "" });
         let day = if by_day { "posted_on, " } else { "" };
         query.push(format_args!(" group by {day}{account}"));
         query
@@ -117,9 +127,12 @@ impl<'a> Query<'a> {
             (false, Some(false)) => " and state = 'posted'",
             (false, None) => " and state not in ('removed', 'hidden')",
         });
-        self.when(prepared.category_like.as_deref(), "category like");
-        self.when(filter.category.map(Category::detailed), "category =");
-        self.sql.push_str(if filter.uncategorized { " and category is null" } else { "" });
+        // A split transaction has the categories of its parts.
+        let by_primary = prepared.category_like.as_deref().zip(prepared.part_like.as_deref());
+        self.when_category("like", by_primary);
+        let exact = filter.category.map(Category::detailed);
+        self.when_category("=", exact.zip(prepared.part_is.as_deref()));
+        self.sql.push_str(if filter.uncategorized { NO_CATEGORY } else { "" });
         self.sql.push_str(match filter.direction {
             Some(Direction::Inflow) => " and amount_minor > 0",
             Some(Direction::Outflow) => " and amount_minor < 0",
@@ -163,6 +176,16 @@ impl<'a> Query<'a> {
             " and abs(amount_minor) {comparison} case when {currency} in ({none}) then cast(${whole} as bigint)
             when {currency} in ({three}) then cast(${thousandths} as bigint)
             else cast(${hundredths} as bigint) end"
+        ));
+    }
+
+    /// Compares the category, or the parts of a split that counts with a pattern.
+    fn when_category(&mut self, comparison: &str, values: Option<(&'a str, &'a str)>) {
+        let Some((category, part)) = values else { return };
+        let (category, part) = (self.bind(category), self.bind(part));
+        self.push(format_args!(
+            " and case when split_minor = amount_minor then splits like ${part}
+            else category {comparison} ${category} end"
         ));
     }
 
@@ -227,6 +250,9 @@ fn codes_with(decimals: u32) -> String {
 pub(super) struct PreparedFilter<'f> {
     pub(super) filter: &'f Filter,
     category_like: Option<String>,
+    /// The patterns of a part with the primary category, and of one with the exact one.
+    part_like: Option<String>,
+    part_is: Option<String>,
     /// The tag between spaces, as it is stored.
     tag: Option<String>,
     /// Whether the rows of invisible accounts must be left out one by one.
@@ -239,6 +265,8 @@ impl<'f> PreparedFilter<'f> {
             filter,
             // The underscores are wildcards here, and match themselves; no two primaries differ only there.
             category_like: filter.category_tier1.as_ref().map(|it| format!("{it}_%")),
+            part_like: filter.category_tier1.as_ref().map(|it| split::pattern_of_primary(it)),
+            part_is: filter.category.map(split::pattern_of),
             tag: filter.tag.as_ref().map(|it| format!(" {it} ")),
             narrowed: narrowed && filter.account_id.is_none(),
         }
@@ -246,6 +274,11 @@ impl<'f> PreparedFilter<'f> {
 }
 
 impl PreparedFilter<'_> {
+    /// Whether only some parts of a split transaction match, so that sums count those.
+    pub(super) fn counts_parts(&self) -> bool {
+        self.filter.category_tier1.is_some() || self.filter.category.is_some()
+    }
+
     /// Whether one index holds all columns that the query reads.
     fn is_covered(&self) -> bool {
         let Filter { account_id, pending, hidden, direction, transfers, .. } = *self.filter;
@@ -256,8 +289,8 @@ impl PreparedFilter<'_> {
 }
 
 const AMOUNTS: &str =
-    "select id, account_id, posted_on, amount_minor, transfer_kind, description, counterparty, note
-    from transactions t where user_id = $1";
+    "select id, account_id, posted_on, amount_minor, transfer_kind, description, counterparty, note,
+    split_minor, splits from transactions t where user_id = $1";
 // Transfers between own accounts are neither income nor spending. One index holds all these columns, and suffices if
 // the filters ask for no others.
 const SUMS: &str = "cast(count(*) as bigint),
@@ -267,6 +300,12 @@ const SUMS: &str = "cast(count(*) as bigint),
 // The account, as an expression that no index is sorted by: SQLite would otherwise read an index for its order and look
 // up each row, which costs four times as much as reading the rows themselves.
 const ACCOUNT_UNORDERED: &str = "nullif(account_id, user_id)";
+// Asked for by their keys, so that SQLite reads the index of split transactions.
+const SPLIT: &str = " and split_minor = amount_minor and (posted_on, id) in
+    (select g.posted_on, g.id from transactions g where g.user_id = $1 and g.split_minor is not null)";
+const NOT_SPLIT: &str = " and (split_minor is null or split_minor <> amount_minor)";
+const NO_CATEGORY: &str =
+    " and category is null and (split_minor is null or split_minor <> amount_minor)";
 const NOT_HIDDEN: &str = " and not exists (select 1 from accounts a where a.user_id = t.user_id
     and a.id = t.account_id and a.hidden_at is not null)";
 
@@ -308,6 +347,7 @@ pub(crate) fn statement_variants() -> Vec<String> {
             let range = ListRange { after, days, limit: 1 };
             variants.push(Query::rows(caller, &prepared, range).sql);
             variants.push(Query::amounts(caller, &prepared, range).sql);
+            variants.push(Query::split_amounts(caller, &prepared).sql);
         }
     }
     variants.sort();

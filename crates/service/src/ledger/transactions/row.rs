@@ -1,7 +1,7 @@
 //! The columns of a stored transaction, read by name instead of by position.
 
 use base::category::Category;
-use base::{AccountId, Currency, Date, Timestamp, TransactionId, date_from_days};
+use base::{AccountId, Currency, Date, Timestamp, TransactionId, date_from_days, split};
 use calc::enrich::CategorySource;
 use calc::transfers::TransferKind;
 
@@ -158,4 +158,25 @@ impl<'r> StoredTransaction<'r, '_> {
     pub(crate) fn updated_at(self) -> db::Result<Timestamp> {
         self.0.get(18)
     }
+}
+
+/// The stored parts of a transaction if they count, from its columns `amount_minor`, `split_minor` and `splits`.
+pub(crate) fn counted_parts<'r>(
+    row: &'r db::Row<'_>,
+    amount_minor: i64,
+    column: usize,
+) -> db::Result<Option<&'r str>> {
+    let whole: Option<i64> = row.get(column)?;
+    if whole != Some(amount_minor) {
+        return Ok(None);
+    }
+    let stored: &str = row.get(column + 1)?;
+    match split::read(stored).all(|it| it.is_some()) {
+        true => Ok(Some(stored)),
+        false => Err(unreadable_part(column + 1)),
+    }
+}
+
+pub(crate) fn unreadable_part(column: usize) -> db::Error {
+    db::Error::Decode { column, reason: "a part of a split transaction cannot be read".to_owned() }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use base::{AccountId, Currency, Date, TransactionId, date_from_days};
+use base::{AccountId, Currency, Date, TransactionId, date_from_days, split};
 use wire::v1::Scope;
 
 use super::query::{ListRange, PreparedFilter, Query};
+use super::row::counted_parts;
 use super::search::{self, CandidateDays, Needle};
 use super::{Filter, VisibleAccounts, check, visible_accounts};
 use crate::{App, Caller, Result};
@@ -83,6 +84,16 @@ async fn each(
             visit(day, total);
         }
     }
+    if prepared.counts_parts() {
+        let query = Query::split_amounts(caller, &prepared);
+        let add = |row: &db::Row<'_>| {
+            if let Some(account) = accounts.find(row.get(1)?) {
+                visit(row.get(2)?, total_of_row(row, account.currency, filter)?);
+            }
+            Ok(())
+        };
+        app.db.each_slow(&query.sql, &query.params, add).await?;
+    }
     Ok(())
 }
 
@@ -110,7 +121,7 @@ async fn each_match(
                 let texts: [Option<&str>; 3] = [row.get(5)?, row.get(6)?, row.get(7)?];
                 let is_found = texts.into_iter().flatten().any(|it| needle.is_in(it));
                 if let Some(account) = accounts.find(row.get(1)?).filter(|_| is_found) {
-                    visit(day, total_of_row(row, account.currency)?);
+                    visit(day, total_of_row(row, account.currency, prepared.filter)?);
                 }
                 Ok(())
             });
@@ -123,8 +134,18 @@ async fn each_match(
     Ok(())
 }
 
-fn total_of_row(row: &db::Row<'_>, currency: Currency) -> db::Result<Total> {
-    let (amount, transfer): (i64, Option<&str>) = (row.get(3)?, row.get(4)?);
+/// The total of one row of `Query::amounts`. Of a split transaction, the parts of the filter's category count.
+fn total_of_row(row: &db::Row<'_>, currency: Currency, filter: &Filter) -> db::Result<Total> {
+    let (mut amount, transfer): (i64, Option<&str>) = (row.get(3)?, row.get(4)?);
+    if let Some(parts) = counted_parts(row, amount, 8)? {
+        let matches = |it: &split::SplitPart<'_>| {
+            let primary = filter.category_tier1.as_deref();
+            primary.is_none_or(|code| it.category.primary() == code)
+                && filter.category.is_none_or(|category| it.category == category)
+        };
+        let parts = split::read(parts).flatten().filter(matches);
+        amount = parts.fold(0, |sum, it| sum.saturating_add(it.amount_minor));
+    }
     let counted = if transfer.is_none() { amount } else { 0 };
     Ok(Total { currency, count: 1, in_minor: counted.max(0), out_minor: counted.min(0) })
 }

@@ -24,6 +24,7 @@ pub(super) fn card(person: &Person, data: &OverviewData) -> Markup {
         pending(data.pending_actions),
         connections(person, &data.accounts),
         endpoints(data),
+        outdated_splits(data),
         missed(view, data),
         rises(view, data),
         expiring(view, data),
@@ -111,6 +112,21 @@ fn endpoints(data: &OverviewData) -> Vec<Markup> {
     };
     let lost = data.endpoints.iter().filter(|it| webhooks::needs_attention(it));
     lost.take(SHOWN_MAX).map(row).collect()
+}
+
+/// Transactions whose amount changed after the person split them.
+fn outdated_splits(data: &OverviewData) -> Vec<Markup> {
+    let count = data.outdated_splits.len() as i64;
+    let Some(first) = data.outdated_splits.first() else { return Vec::new() };
+    vec![html! {
+        li {
+            span.what {
+                a href={ "/transactions/" (first) } { (plural(count, "split transaction", "split transactions")) }
+                span.soft { "The amount changed, so the split no longer counts." }
+            }
+            span.badge.warn { "Check" }
+        }
+    }]
 }
 
 fn outflows(data: &OverviewData) -> impl Iterator<Item = (&Stream, &str)> {

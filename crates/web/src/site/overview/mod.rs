@@ -7,6 +7,7 @@ mod net_worth_card;
 mod progress;
 mod spending_card;
 
+use base::TransactionId;
 use maud::{Markup, html};
 use service::insights::benefits;
 use service::insights::cash_left::{self, CashLeft};
@@ -18,6 +19,7 @@ use service::ledger::accounts::{self, Account, Filter, Status};
 use service::ledger::goals::{self, Goal};
 use service::ledger::net_worth::{self, NetWorth, Series};
 use service::ledger::spans::Span;
+use service::ledger::splits;
 use service::onboarding::{self, Onboarding};
 use service::webhooks::{self, Endpoint};
 use service::{Error, summary};
@@ -56,6 +58,8 @@ struct OverviewData {
     history: History,
     goals: Vec<Goal>,
     cash_left: Option<CashLeft>,
+    /// Transactions whose amount changed after they were split.
+    outdated_splits: Vec<TransactionId>,
     recent: Recent,
     onboarding: Onboarding,
     /// The scores, or a message about the missing data.
@@ -78,7 +82,7 @@ impl OverviewData {
             accounts,
             worth,
             series,
-            (pending_actions, endpoints),
+            (pending_actions, endpoints, outdated_splits),
             expiring,
             streams,
             (months, history),
@@ -90,7 +94,8 @@ impl OverviewData {
             net_worth::series(app, caller, span),
             async {
                 let pending = summary::pending_actions(app, caller).await?;
-                Ok((pending, webhooks::list(app, caller).await?))
+                let splits = splits::list_outdated(app, caller).await?;
+                Ok((pending, webhooks::list(app, caller).await?, splits))
             },
             benefits::expiring(app, caller, benefits::EXPIRING_DAYS),
             recurring::list(app, caller, every),
@@ -121,6 +126,7 @@ impl OverviewData {
             history,
             goals,
             cash_left,
+            outdated_splits,
             recent,
             onboarding,
             scores,

@@ -211,6 +211,8 @@ pub const NO_PROOF: &[(&str, &str)] = &[
     ("/transactions/{id}/delete", OWN_DATA),
     ("/transactions/{id}/hide", OWN_DATA),
     ("/transactions/{id}/note", OWN_DATA),
+    ("/transactions/{id}/split", OWN_DATA),
+    ("/transactions/{id}/unsplit", OWN_DATA),
     ("/transactions/{id}/undo", OWN_DATA),
     ("/transactions/{id}/transfer", OWN_DATA),
     ("/recurring/{id}", OWN_DATA),

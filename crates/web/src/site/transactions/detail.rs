@@ -93,7 +93,7 @@ impl TransactionPage<'_> {
             (self.wrong.summary())
             (self.hiding())
             div.columns {
-                div { (self.facts()) (self.transfer()) }
+                div { (self.facts()) (self.split()) (self.transfer()) }
                 div { (self.correction()) (self.notes()) }
             }
         }
@@ -209,6 +209,46 @@ impl TransactionPage<'_> {
                     "Your changes override your bank's data and are never overwritten. "
                     a href="/settings/rules" { "View rules" }
                 }
+            }
+        }
+    }
+
+    fn split(&self) -> Markup {
+        let (it, view) = (self.it, self.person.view);
+        let address =
+            format!("/transactions/{}/split{}", it.id, urls::query_string(&[("back", self.back)]));
+        let money = |minor| Money::new(minor, it.amount.currency());
+        html! {
+            @if let Some(split) = &it.split {
+                section.card aria-labelledby="split" {
+                    h2 id="split" { "Split over categories" }
+                    @if !split.counts(it.amount.minor()) {
+                        p.warning {
+                            "The amount changed from " (view.signed(money(split.whole_minor))) " to "
+                            (view.signed(it.amount)) " after you split this transaction. The parts no longer add up, "
+                            "so the whole amount counts in its category. Edit or remove the split."
+                        }
+                    }
+                    ul.rows {
+                        @for part in &split.parts {
+                            li {
+                                div.what {
+                                    (part.category.label())
+                                    @if !part.note.is_empty() { span.soft { (part.note) } }
+                                }
+                                (view.signed(money(part.amount_minor)))
+                            }
+                        }
+                    }
+                    div.actions {
+                        a.button.outlined href=(address) { "Edit split" }
+                        (self.small_form("unsplit", html! {
+                            button.link type="submit" { "Remove split" }
+                        }))
+                    }
+                }
+            } @else if it.transfer.is_none() && it.amount.minor() != 0 {
+                p { a.button.outlined href=(address) { "Split over categories" } }
             }
         }
     }

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::extract::RawQuery;
 use axum::response::{IntoResponse as _, Response};
 use base::csv::{guard_formula, quote};
+use base::{Money, split};
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::{StatusCode, header};
@@ -19,7 +20,7 @@ use crate::site::person::Person;
 
 const ROWS: usize = 500;
 const HEAD: &str = "Date,Authorized,Account,Name,Bank text,Category,Category code,Amount,Currency,\
-                    Status,Own transfer,Id,Note,Tags\r\n";
+                    Status,Own transfer,Id,Note,Tags,Split\r\n";
 /// The amount is a number, so that spreadsheets can add it up.
 const AMOUNT_COLUMN: usize = 7;
 
@@ -153,6 +154,7 @@ fn write_row(out: &mut String, row: &Row) {
         &row.id.to_string(),
         row.note.as_deref().unwrap_or_default(),
         &row.tags,
+        &split_text(row),
     ];
     for (index, text) in cells.iter().enumerate() {
         if index > 0 {
@@ -161,6 +163,16 @@ fn write_row(out: &mut String, row: &Row) {
         if index == AMOUNT_COLUMN { out.push_str(text) } else { write_text(out, text) }
     }
     out.push_str("\r\n");
+}
+
+/// The parts of a split transaction, such as "Groceries -12.50; Gifts -5.00".
+fn split_text(row: &Row) -> String {
+    let part = |it: split::SplitPart<'_>| {
+        let mut amount = Vec::new();
+        Money::new(it.amount_minor, row.amount.currency()).write(&mut amount);
+        format!("{} {}", it.category.label(), String::from_utf8_lossy(&amount))
+    };
+    split::read(&row.splits).flatten().map(part).collect::<Vec<_>>().join("; ")
 }
 
 /// A cell of text on one line, which no spreadsheet runs as a formula.

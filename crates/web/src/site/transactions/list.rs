@@ -1,8 +1,9 @@
 //! The transaction list: filters, totals, and rows grouped by day.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use base::{Date, Money};
+use base::{Date, Money, split};
 use maud::{Markup, html};
 use service::ledger::accounts::Account;
 use service::ledger::annotations::Tags;
@@ -281,10 +282,16 @@ fn named(account: &Account) -> &str {
     &account.name
 }
 
-fn kind(row: &Row) -> &'static str {
-    match (row.is_transfer, row.category) {
+/// The category, or those of the parts of a split transaction.
+fn kind(row: &Row) -> Cow<'static, str> {
+    if !row.splits.is_empty() {
+        let parts = split::read(&row.splits).flatten().map(|it| it.category.label());
+        return format!("Split: {}", parts.collect::<Vec<_>>().join(", ")).into();
+    }
+    let kind = match (row.is_transfer, row.category) {
         (true, _) => "Transfer",
         (false, Some(category)) => category.label(),
         (false, None) => "No category",
-    }
+    };
+    kind.into()
 }

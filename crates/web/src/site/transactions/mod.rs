@@ -12,6 +12,7 @@ pub(super) mod manual;
 pub(super) mod notes;
 pub(super) mod recent;
 mod search;
+pub(super) mod split;
 
 use axum::extract::RawQuery;
 use base::category::Category;
@@ -92,6 +93,8 @@ struct Row {
     note: Option<String>,
     /// Separated by spaces.
     tags: String,
+    /// The parts of a split transaction, as they are stored.
+    splits: String,
 }
 
 impl Row {
@@ -123,6 +126,7 @@ async fn rows(
             is_transfer: row.is_internal_transfer,
             note: row.note.map(str::to_owned),
             tags: row.tags.trim().to_owned(),
+            splits: row.splits.to_owned(),
         });
     });
     let end = end.await?;

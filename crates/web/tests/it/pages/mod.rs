@@ -13,6 +13,7 @@ mod plaid;
 mod plans;
 mod recurring;
 mod spending;
+mod splits;
 mod transactions;
 mod webhook_events;
 mod webhooks;

@@ -34,7 +34,7 @@ async fn a_note_and_tags_are_saved_shown_and_filtered_for() {
         assert!(refused.text.contains(part), "{part}: {}", refused.text);
     }
     let csv = browser.get("/transactions.csv?tag=kim").await.good();
-    assert!(csv.lines().nth(1).unwrap().ends_with(",kim party"), "{csv}");
+    assert!(csv.lines().nth(1).unwrap().ends_with(",kim party,"), "{csv}");
     let kim = household(&world).await;
     let mut other = Browser::of(&world, &kim).await;
     let sent = other.post(&format!("{path}/note"), &[("note", "Mine")]).await;

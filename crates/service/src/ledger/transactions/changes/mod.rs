@@ -228,7 +228,7 @@ impl<V: FnMut(Change<'_>) + Send> FeedReader<'_, V> {
         match self.ledger.accounts.find(row.get(1)?).filter(|_| is_shown) {
             Some(account) => {
                 let shown = read(row, account)?;
-                let created_at: i64 = row.get(14)?;
+                let created_at: i64 = row.get(16)?;
                 let is_new = created_at > base;
                 (self.visit)(if is_new { Change::Added(&shown) } else { Change::Updated(&shown) });
             }
