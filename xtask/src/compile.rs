@@ -32,6 +32,8 @@ pub(crate) fn workspace() -> Result<Vec<TestBinary>> {
     let sysroot = output_of(Command::new("rustc").args(["--print", "sysroot"]))?;
     let driver = Path::new(String::from_utf8(sysroot)?.trim()).join("bin/clippy-driver");
     let mut command = cargo(&["build", "--workspace", "--all-targets", "--message-format=json"]);
+    // A panic names its line also without the tables for debuggers, which take time to write and to link.
+    command.env("CARGO_PROFILE_DEV_DEBUG", "none");
     command.env("RUSTC_WORKSPACE_WRAPPER", driver).stdout(Stdio::piped());
     let shown = shown(&command);
     let mut child = command.spawn().with_context(|| format!("cannot start `{shown}`"))?;
