@@ -7,12 +7,13 @@ use base::{Clock, Timestamp};
 use tokio::sync::{Notify, watch};
 
 use crate::error::{Error, Result};
-use crate::postgres::{Pipeline, Postgres, SchemaLock};
+use crate::postgres::{Postgres, SchemaLock};
 use crate::read_limits::ReadLimits;
 use crate::sqlite::Sqlite;
 use crate::target::{Engine, Target};
 use crate::tx::{Signer, Tx, TxContext};
-use crate::value::{Param, Row};
+use crate::value::{Param, Row, Visit};
+use crate::work::{self, Work};
 
 /// Whether a resumable query finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +111,11 @@ impl Db {
         params: &[Param<'_>],
         mut visit: impl FnMut(&Row<'_>) -> Result<()> + Send,
     ) -> Result<()> {
+        self.read(sql, params, &mut visit).await
+    }
+
+    /// `each`, compiled once for all closures; so are the two below.
+    async fn read(&self, sql: &str, params: &[Param<'_>], visit: &mut Visit<'_>) -> Result<()> {
         match &self.driver {
             Driver::Sqlite(sqlite) => {
                 let mut is_visited = false;
@@ -119,12 +125,12 @@ impl Db {
                 });
                 match read {
                     Err(Error::TimedOut) if !is_visited => {
-                        Box::pin(sqlite.each_slow(sql, params, &mut visit)).await
+                        Box::pin(sqlite.each_slow(sql, params, visit)).await
                     }
                     outcome => outcome,
                 }
             }
-            Driver::Postgres(postgres) => Box::pin(postgres.each(sql, params, &mut visit)).await,
+            Driver::Postgres(postgres) => Box::pin(postgres.each(sql, params, visit)).await,
         }
     }
 
@@ -135,11 +141,18 @@ impl Db {
         params: &[Param<'_>],
         mut visit: impl FnMut(&Row<'_>) -> Result<()> + Send,
     ) -> Result<()> {
+        self.read_slow(sql, params, &mut visit).await
+    }
+
+    async fn read_slow(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
         match &self.driver {
-            Driver::Sqlite(sqlite) => Box::pin(sqlite.each_slow(sql, params, &mut visit)).await,
-            Driver::Postgres(postgres) => {
-                Box::pin(postgres.each_slow(sql, params, &mut visit)).await
-            }
+            Driver::Sqlite(sqlite) => Box::pin(sqlite.each_slow(sql, params, visit)).await,
+            Driver::Postgres(postgres) => Box::pin(postgres.each_slow(sql, params, visit)).await,
         }
     }
 
@@ -150,9 +163,18 @@ impl Db {
         params: &[Param<'_>],
         mut visit: impl FnMut(&Row<'_>) -> Result<()> + Send,
     ) -> Result<Progress> {
+        self.read_resumable(sql, params, &mut visit).await
+    }
+
+    async fn read_resumable(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        visit: &mut Visit<'_>,
+    ) -> Result<Progress> {
         let read = match &self.driver {
-            Driver::Sqlite(sqlite) => sqlite.each_inline(sql, params, &mut visit),
-            Driver::Postgres(postgres) => Box::pin(postgres.each(sql, params, &mut visit)).await,
+            Driver::Sqlite(sqlite) => sqlite.each_inline(sql, params, visit),
+            Driver::Postgres(postgres) => Box::pin(postgres.each(sql, params, visit)).await,
         };
         match (read, self.engine()) {
             (Ok(()), _) => Ok(Progress::Done),
@@ -174,13 +196,13 @@ impl Db {
             rows.push(read(row)?);
             Ok(())
         };
-        if self.each_resumable(sql, params, &mut visit).await? == Progress::Stopped {
+        if self.read_resumable(sql, params, &mut visit).await? == Progress::Stopped {
             rows = Vec::new();
-            let visit = |row: &Row<'_>| {
+            let mut visit = |row: &Row<'_>| {
                 rows.push(read(row)?);
                 Ok(())
             };
-            self.each_slow(sql, params, visit).await?;
+            self.read_slow(sql, params, &mut visit).await?;
         }
         Ok(rows)
     }
@@ -199,18 +221,18 @@ impl Db {
             }
             Ok(())
         };
-        match self.each_resumable(sql, params, &mut visit).await? {
-            // The first row is enough, even if the query was stopped while looking for a second.
-            Progress::Stopped if found.is_none() => {}
-            _ => return Ok(found),
+        // The first row is enough, even if the query was stopped while looking for a second.
+        if self.read_resumable(sql, params, &mut visit).await? == Progress::Stopped
+            && found.is_none()
+        {
+            let mut visit = |row: &Row<'_>| {
+                if found.is_none() {
+                    found = Some(read(row)?);
+                }
+                Ok(())
+            };
+            self.read_slow(sql, params, &mut visit).await?;
         }
-        let visit = |row: &Row<'_>| {
-            if found.is_none() {
-                found = Some(read(row)?);
-            }
-            Ok(())
-        };
-        self.each_slow(sql, params, visit).await?;
         Ok(found)
     }
 
@@ -229,15 +251,21 @@ impl Db {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
+        let (work, pending) = work::separate(work);
+        pending.after(self.transact(work).await)
+    }
+
+    async fn transact(&self, work: Work) -> Result<()> {
         let mut context = self.tx_context();
         match &self.driver {
             Driver::Sqlite(sqlite) => {
                 context.clock.get_or_insert(Clock::System);
-                sqlite.write(move |connection| Tx::sqlite(connection, context).run(work)).await
+                let work = move |connection: &_| Tx::sqlite(connection, context).run(work);
+                sqlite.write(Box::new(work)).await
             }
             Driver::Postgres(postgres) => {
-                let work = move |pipeline: &mut Pipeline| Tx::postgres(pipeline, context).run(work);
-                Box::pin(postgres.write(work)).await
+                let work = move |pipeline: &mut _| Tx::postgres(pipeline, context).run(work);
+                Box::pin(postgres.write(Box::new(work))).await
             }
         }
     }
@@ -255,9 +283,10 @@ impl Db {
         match &self.driver {
             Driver::Sqlite(_) => self.write(work).await,
             Driver::Postgres(postgres) => {
+                let (work, pending) = work::separate(work);
                 let context = self.tx_context();
-                let work = move |pipeline: &mut Pipeline| Tx::postgres(pipeline, context).run(work);
-                postgres.write_unlimited(lock_timeout, work).await
+                let work = move |pipeline: &mut _| Tx::postgres(pipeline, context).run(work);
+                pending.after(postgres.write_unlimited(lock_timeout, Box::new(work)).await)
             }
         }
     }

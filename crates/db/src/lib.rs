@@ -19,6 +19,7 @@ mod tx;
 mod value;
 mod views;
 mod words;
+mod work;
 
 pub use backup::{Column, ColumnKind, Table};
 pub use database::{Db, Progress};

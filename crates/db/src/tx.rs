@@ -54,14 +54,15 @@ impl<'c> Tx<'c> {
         Tx { connection, failed: None, on_commit: Vec::new(), context }
     }
 
-    /// Runs the transaction's closure. A statement error that the closure ignored still fails the transaction.
-    pub(crate) fn run<T, E: From<Error>>(
-        mut self,
-        work: impl FnOnce(&mut Tx<'c>) -> Result<T, E>,
-    ) -> Outcome<T, E> {
-        let result = work(&mut self);
-        let result = result.and_then(|it| self.failed.map_or(Ok(it), |error| Err(E::from(error))));
-        Outcome { result, on_commit: self.on_commit }
+    /// Runs the transaction's closure.
+    pub(crate) fn run(mut self, work: Box<dyn FnOnce(&mut Tx<'_>) -> bool + Send>) -> Outcome {
+        let is_good = work(&mut self);
+        Outcome { is_good, on_commit: self.on_commit }
+    }
+
+    /// The first error of a statement.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.failed.clone()
     }
 
     pub fn engine(&self) -> Engine {

@@ -136,6 +136,9 @@ impl<'r> FromSql<'r> for Value<'r> {
     }
 }
 
+/// A closure that is called with each row of a result.
+pub(crate) type Visit<'v> = dyn FnMut(&Row<'_>) -> Result<()> + Send + 'v;
+
 /// One row of a result, from either driver.
 pub struct Row<'r>(pub(crate) RowSource<'r>);
 

@@ -17,7 +17,7 @@ use super::address::{ANSWER_TIMEOUT, Address, CONNECT_TIMEOUT};
 use super::arrays::{self, ArrayParam};
 use super::tls::Tls;
 use crate::error::{Error, Result};
-use crate::value::{Param, Row, RowSource};
+use crate::value::{Param, Row, RowSource, Visit};
 
 /// Up to this many updates are pipelined one by one, which is faster than one statement over arrays.
 const PIPELINED_UPDATES_MAX: usize = 16;
@@ -248,7 +248,7 @@ impl Connection {
         &self,
         sql: &str,
         params: &[Param<'_>],
-        visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
+        visit: &mut Visit<'_>,
     ) -> Result<()> {
         let rows = self.with_timeout(async {
             let statement = self.prepare(sql, params).await?;

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::outcome::Outcome;
 use crate::read_limits::{ReadLimits, SlowReadPermit, SlowReads};
 use crate::request;
-use crate::value::{Param, Row, RowSource};
+use crate::value::{Param, Row, RowSource, Visit};
 pub(crate) use address::Address;
 pub use address::DEFAULT_CONNECTIONS;
 use budget::Budget;
@@ -103,7 +103,7 @@ impl Postgres {
         &self,
         sql: &str,
         params: &[Param<'_>],
-        visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
+        visit: &mut Visit<'_>,
     ) -> Result<()> {
         let pool = &self.pool;
         if pool.has_slow_pool() && pool.slow_reads.is_known(sql) {
@@ -125,7 +125,7 @@ impl Postgres {
         &self,
         sql: &str,
         params: &[Param<'_>],
-        visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
+        visit: &mut Visit<'_>,
     ) -> Result<()> {
         let pool = &self.pool;
         let until = request::deadline_within(pool.limits.total);
@@ -174,14 +174,7 @@ impl Postgres {
     }
 
     /// Runs a transaction on a blocking thread, with a connection of its own.
-    pub(crate) async fn write<T, E>(
-        &self,
-        work: impl FnOnce(&mut Pipeline) -> Outcome<T, E> + Send + 'static,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<Error> + Send + 'static,
-    {
+    pub(crate) async fn write(&self, work: Work) -> Result<()> {
         let pool = self.pool.clone();
         let until = request::deadline_within(CONNECTION_WAIT);
         let opener = pool.opener(STATEMENT_TIMEOUT);
@@ -196,10 +189,7 @@ impl Postgres {
             drop(lent);
             outcome
         });
-        match done.await {
-            Ok(outcome) => outcome,
-            Err(_) => Err(E::from(Error::internal("a transaction panicked"))),
-        }
+        done.await.unwrap_or_else(|_| Err(Error::internal("a transaction panicked")))
     }
 
     /// Increments the value whenever a notification arrives, until every receiver is dropped. A pooler that lends its
@@ -258,10 +248,7 @@ async fn connect_two(
     Ok((first, Connection::open(address, by, Some(inline)).await?, by))
 }
 
-fn visit_all(
-    rows: &[tokio_postgres::Row],
-    visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
-) -> Result<()> {
+fn visit_all(rows: &[tokio_postgres::Row], visit: &mut Visit<'_>) -> Result<()> {
     rows.iter().try_for_each(|row| visit(&Row(RowSource::Postgres(row))))
 }
 
@@ -269,19 +256,19 @@ fn too_slow_if_canceled(error: Error) -> Error {
     if error.is_canceled_statement() { Error::TimedOut } else { error }
 }
 
-fn transact<T, E: From<Error>>(
-    mut pipeline: Pipeline,
-    work: impl FnOnce(&mut Pipeline) -> Outcome<T, E>,
-) -> Result<T, E> {
+/// The statements of a transaction.
+type Work = Box<dyn FnOnce(&mut Pipeline) -> Outcome + Send>;
+
+fn transact(mut pipeline: Pipeline, work: Work) -> Result<()> {
     match catch_unwind(AssertUnwindSafe(|| work(&mut pipeline))) {
-        Ok(Outcome { result: Ok(value), on_commit }) => {
+        Ok(Outcome { is_good: true, on_commit }) => {
             pipeline.commit().inspect_err(|_| pipeline.roll_back())?;
             on_commit.into_iter().for_each(|callback| callback());
-            Ok(value)
+            Ok(())
         }
-        Ok(Outcome { result: Err(error), .. }) => {
+        Ok(Outcome { is_good: false, .. }) => {
             pipeline.roll_back();
-            Err(error)
+            Ok(())
         }
         Err(panic) => {
             pipeline.roll_back();

@@ -14,7 +14,7 @@ use super::arrays::{self, ArrayParam};
 use super::connection::{Connection, ROWS_PER_STATEMENT};
 use super::listen::NOTIFY;
 use crate::error::{Error, Result};
-use crate::value::{Param, Row};
+use crate::value::{Param, Visit};
 
 /// Up to this many inserted rows are queued; more are copied, which takes round trips of its own.
 const QUEUED_ROWS_MAX: usize = 64;
@@ -81,7 +81,7 @@ impl Pipeline {
         &mut self,
         sql: &str,
         params: &[Param<'_>],
-        visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
+        visit: &mut Visit<'_>,
     ) -> Result<()> {
         let connection = self.connection.clone();
         self.flush_with(connection.each(sql, params, visit))

@@ -8,9 +8,8 @@ use tokio_postgres::SimpleQueryMessage;
 
 use super::connection::Connection;
 use super::pipeline::Pipeline;
-use super::{Postgres, transact};
+use super::{Postgres, Work, transact};
 use crate::error::{Error, Result};
-use crate::outcome::Outcome;
 
 /// How often a process looks whether another one has finished migrating.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -51,15 +50,7 @@ impl Postgres {
     }
 
     /// Runs a transaction on a blocking thread, on a connection outside of the pool.
-    pub(crate) async fn write_unlimited<T, E>(
-        &self,
-        lock_timeout: Duration,
-        work: impl FnOnce(&mut Pipeline) -> Outcome<T, E> + Send + 'static,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<Error> + Send + 'static,
-    {
+    pub(crate) async fn write_unlimited(&self, lock_timeout: Duration, work: Work) -> Result<()> {
         let connection = Arc::new(self.pool.opener(None).open().await?);
         let runtime = tokio::runtime::Handle::current();
         let millis = lock_timeout.as_millis().max(1);
@@ -69,10 +60,7 @@ impl Postgres {
             pipeline.execute_batch(&limits)?;
             transact(pipeline, work)
         });
-        match done.await {
-            Ok(outcome) => outcome,
-            Err(_) => Err(E::from(Error::internal("a transaction panicked"))),
-        }
+        done.await.unwrap_or_else(|_| Err(Error::internal("a transaction panicked")))
     }
 
     /// Runs one statement outside of a transaction, such as the concurrent build of an index. It waits for locks as

@@ -16,10 +16,9 @@ use tokio::time::Instant;
 
 use crate::dialect::for_sqlite;
 use crate::error::{Error, Result};
-use crate::outcome::Outcome;
 use crate::read_limits::{self, Deadline, ReadLimits, SlowReads};
 use crate::request;
-use crate::value::{Param, Row, RowSource};
+use crate::value::{Param, Row, RowSource, Visit};
 use writer::Writer;
 
 /// Enough for every statement of the product, with its variants, on each connection.
@@ -132,7 +131,7 @@ impl Sqlite {
         &self,
         sql: &str,
         params: &[Param<'_>],
-        visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
+        visit: &mut Visit<'_>,
     ) -> Result<()> {
         let until = request::deadline_within(self.shared.limits.total);
         let permit = self.shared.slow_reads.acquire(until).await?;
@@ -158,14 +157,7 @@ impl Sqlite {
     }
 
     /// Runs a transaction on the writer's thread.
-    pub(crate) async fn write<T, E>(
-        &self,
-        work: impl FnOnce(&Connection) -> Outcome<T, E> + Send + 'static,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<Error> + Send + 'static,
-    {
+    pub(crate) async fn write(&self, work: writer::Work) -> Result<()> {
         self.shared.writer.write(work).await
     }
 

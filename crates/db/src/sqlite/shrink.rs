@@ -6,7 +6,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::Sqlite;
 use crate::error::Result;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Pending};
 use crate::read_limits;
 
 /// Free pages that stay in the file for the next rows: one MiB.
@@ -20,11 +20,13 @@ impl Sqlite {
     pub(crate) async fn shrink(&self) -> Result<usize> {
         let mut given_back = 0;
         loop {
-            let step = self.write(|connection| Outcome {
-                result: give_pages_back(connection),
+            let pages = Pending::new();
+            let stored = pages.share();
+            let ended = self.write(Box::new(move |connection| Outcome {
+                is_good: stored.store(give_pages_back(connection)),
                 on_commit: Vec::new(),
-            });
-            match step.await? {
+            }));
+            match pages.after(ended.await)? {
                 0 => break,
                 pages => given_back += pages,
             }

@@ -12,9 +12,12 @@ use crate::outcome::Outcome;
 /// Waiting transactions that may share one commit, and so one flush to the disk.
 const BATCH_MAX: usize = 128;
 
+/// The statements of a transaction.
+pub(crate) type Work = Box<dyn FnOnce(&Connection) -> Outcome + Send>;
+
 /// The sending side of the writer thread, which ends when this is dropped.
 pub(super) struct Writer {
-    jobs: mpsc::Sender<Box<dyn Job>>,
+    jobs: mpsc::Sender<Job>,
 }
 
 impl Writer {
@@ -27,72 +30,50 @@ impl Writer {
         Ok(Writer { jobs })
     }
 
-    pub(super) async fn write<T, E>(
-        &self,
-        work: impl FnOnce(&Connection) -> Outcome<T, E> + Send + 'static,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<Error> + Send + 'static,
-    {
+    pub(super) async fn write(&self, work: Work) -> Result<()> {
         let (reply, replied) = oneshot::channel();
-        let job = Box::new(Write { work: Some(work), outcome: None, reply });
-        let stopped = || E::from(Error::internal("the writer thread has stopped"));
+        let job = Job { work: Some(work), outcome: None, reply };
+        let stopped = || Error::internal("the writer thread has stopped");
         self.jobs.send(job).map_err(|_| stopped())?;
         replied.await.map_err(|_| stopped())?
     }
 }
 
 /// One queued transaction.
-trait Job: Send {
+struct Job {
+    /// Taken when it runs.
+    work: Option<Work>,
+    outcome: Option<Outcome>,
+    reply: oneshot::Sender<Result<()>>,
+}
+
+impl Job {
     /// Runs the transaction's statements; true if they are to be committed.
-    fn run(&mut self, connection: &Connection) -> bool;
-    /// Replies to the caller, after the commit succeeded or failed.
-    fn finish(self: Box<Self>, committed: Result<()>);
-}
-
-struct Write<W, T, E> {
-    work: Option<W>,
-    outcome: Option<Outcome<T, E>>,
-    reply: oneshot::Sender<Result<T, E>>,
-}
-
-impl<W, T, E> Job for Write<W, T, E>
-where
-    W: FnOnce(&Connection) -> Outcome<T, E> + Send,
-    T: Send,
-    E: From<Error> + Send,
-{
     fn run(&mut self, connection: &Connection) -> bool {
         self.outcome = self.work.take().map(|work| work(connection));
-        self.outcome.as_ref().is_some_and(|it| it.result.is_ok())
+        self.outcome.as_ref().is_some_and(|it| it.is_good)
     }
 
-    fn finish(self: Box<Self>, committed: Result<()>) {
-        let reply = match (committed, self.outcome) {
-            (_, Some(Outcome { result: Err(error), .. })) => Err(error),
-            (Ok(()), Some(Outcome { result: Ok(value), on_commit })) => {
-                on_commit.into_iter().for_each(|callback| callback());
-                Ok(value)
-            }
-            (Ok(()), None) => Err(E::from(Error::internal("a transaction panicked"))),
-            (Err(error), _) => Err(E::from(error)),
-        };
+    /// Replies to the caller, after the commit succeeded or failed.
+    fn finish(self, committed: Result<()>) {
+        if let (Ok(()), Some(Outcome { is_good: true, on_commit })) = (&committed, self.outcome) {
+            on_commit.into_iter().for_each(|callback| callback());
+        }
         // The caller may have stopped waiting; the commit stands all the same.
-        let _ = self.reply.send(reply);
+        let _ = self.reply.send(committed);
     }
 }
 
 /// Runs jobs as they arrive, and commits those that wait together in one transaction. Each has its own savepoint, so
 /// that one's failure does not affect another, and all share the flush that makes them durable.
-fn run_jobs(connection: &Connection, inbox: &mpsc::Receiver<Box<dyn Job>>) {
+fn run_jobs(connection: &Connection, inbox: &mpsc::Receiver<Job>) {
     while let Ok(first) = inbox.recv() {
         let mut batch = Vec::new();
         let mut outcome = connection.execute_batch("begin immediate").map_err(Error::from);
         let mut next = Some(first);
         while let Some(mut job) = next {
             if outcome.is_ok() {
-                outcome = run_in_savepoint(connection, job.as_mut());
+                outcome = run_in_savepoint(connection, &mut job);
             }
             batch.push(job);
             let has_room = outcome.is_ok() && batch.len() < BATCH_MAX;
@@ -112,7 +93,7 @@ fn run_jobs(connection: &Connection, inbox: &mpsc::Receiver<Box<dyn Job>>) {
     }
 }
 
-fn run_in_savepoint(connection: &Connection, job: &mut dyn Job) -> Result<()> {
+fn run_in_savepoint(connection: &Connection, job: &mut Job) -> Result<()> {
     connection.execute_batch("savepoint one")?;
     let keep = catch_unwind(AssertUnwindSafe(|| job.run(connection)));
     // Some failures, such as a full disk, make SQLite roll back the whole transaction, and so the whole batch.
