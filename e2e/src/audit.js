@@ -43,21 +43,25 @@ const ratio = (one, other) => {
     return (high + 0.05) / (low + 0.05);
 };
 
+// Remembers the result for each element, because large pages ask for the same ancestors thousands of times.
+const remembered = compute => {
+    const results = new Map();
+    return it => {
+        if (!results.has(it)) results.set(it, compute(it));
+        return results.get(it);
+    };
+};
+
 // The background color behind the content of an element; null over a picture.
-const behind = element => {
-    const layers = [];
-    for (let it = element; it; it = it.parentElement) {
-        if (style(it).backgroundImage !== "none") return null;
-        layers.push(color(style(it).backgroundColor));
-        if (layers.at(-1)[3] === 1) break;
-    }
-    return layers.reduceRight((below, layer) => over(layer, below), [255, 255, 255, 1]);
-};
-const opacity = element => {
-    let product = 1;
-    for (let it = element; it; it = it.parentElement) product *= Number(style(it).opacity);
-    return product;
-};
+const behind = remembered(it => {
+    if (!it) return [255, 255, 255, 1];
+    if (style(it).backgroundImage !== "none") return null;
+    const layer = color(style(it).backgroundColor);
+    if (layer[3] === 1) return layer;
+    const below = behind(it.parentElement);
+    return below && over(layer, below);
+});
+const opacity = remembered(it => (it ? Number(style(it).opacity) * opacity(it.parentElement) : 1));
 const shown = parts => "rgb(" + parts.slice(0, 3).map(Math.round).join(" ") + ")";
 
 const checkText = (it, written, what) => {
@@ -291,10 +295,10 @@ const scrolling = () => {
 
 // A touch target needs 24 px, or as much distance to the next target. Links within text are exempt.
 const targets = () => {
-    const middle = it => {
+    const middle = remembered(it => {
         const { left, top, width, height } = it.getBoundingClientRect();
         return [left + width / 2, top + height / 2];
-    };
+    });
     const room = it => (it.labels?.[0] && it.matches("[type=checkbox], [type=radio]") ?
         it.labels[0] : it);
     const all = reachable().map(room);
@@ -305,17 +309,28 @@ const targets = () => {
         if (!small || inline || width <= 1 || it instanceof SVGElement) continue;
         const [x, y] = middle(it);
         const layer = it.closest("[popover]");
-        const near = all.find(one => one !== it && !one.contains(it) && !it.contains(one) &&
-            one.closest("[popover]") === layer &&
-            Math.hypot(middle(one)[0] - x, middle(one)[1] - y) < 24);
+        const near = all.find(one => Math.hypot(middle(one)[0] - x, middle(one)[1] - y) < 24 &&
+            one !== it && !one.contains(it) && !it.contains(one) &&
+            one.closest("[popover]") === layer);
         if (near) {
             report("target", it, `${width.toFixed(0)} × ${height.toFixed(0)} px beside ${at(near)}`);
         }
     }
 };
 
+// Controls of one kind that are focused: rows of a table have the same controls, and focusing thousands takes minutes.
+const OF_A_KIND = 5;
+
 // Keyboard focus must be visible.
 const focus = () => {
+    const kinds = new Map();
+    const kind = it => [it, it.parentElement, it.parentElement?.parentElement].filter(Boolean)
+        .map(one => one.tagName + "." + one.className + "." + (one.type ?? "")).join();
+    const another = it => {
+        const count = (kinds.get(kind(it)) ?? 0) + 1;
+        kinds.set(kind(it), count);
+        return count <= OF_A_KIND;
+    };
     const traits = ["outlineStyle", "outlineWidth", "outlineColor", "boxShadow", "borderColor",
         "backgroundColor", "textDecorationLine", "top", "left", "transform", "clipPath", "opacity",
         "stroke", "strokeWidth", "fill", "r"];
@@ -328,7 +343,7 @@ const focus = () => {
         /inset\((50|100)%/.test(style(it).clipPath));
     const scrolled = [scrollX, scrollY];
     const before = document.activeElement;
-    for (const it of reachable()) {
+    for (const it of reachable().filter(another)) {
         document.activeElement?.blur();
         const idle = looks(it).join();
         it.focus({ preventScroll: true });

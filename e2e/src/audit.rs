@@ -65,10 +65,14 @@ impl Browser {
         let mut found: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         for viewport in viewport::ALL {
             self.set_viewport(viewport);
-            if viewport.dark {
+            // Names are looked at with details open, which shows all of them; colors change none.
+            let problems = if viewport.dark {
                 self.open_details(viewport);
-            }
-            for problem in self.audit(viewport) {
+                self.audit(viewport)
+            } else {
+                self.check(viewport)
+            };
+            for problem in problems {
                 found.entry(problem).or_default().insert(viewport.name);
             }
         }
@@ -91,11 +95,17 @@ impl Browser {
     #[track_caller]
     pub fn audit(&self, viewport: Viewport) -> Vec<String> {
         let mut found = self.nameless();
+        found.extend(self.check(viewport));
+        found
+    }
+
+    /// The problems without those of names.
+    #[track_caller]
+    fn check(&self, viewport: Viewport) -> Vec<String> {
         let messages =
             self.script(AUDIT, json!([{"phone": viewport.is_phone(), "width": viewport.width}]));
         let messages = messages.as_array().map_or(&[][..], Vec::as_slice);
-        found.extend(messages.iter().filter_map(|it| it.as_str().map(str::to_owned)));
-        found
+        messages.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect()
     }
 
     /// Controls and pictures without a name in the browser's accessibility tree.
