@@ -70,7 +70,10 @@ fn is_root(path: &str) -> bool {
     let is_single_file = ["src/bin/", "benches/", "examples/"]
         .iter()
         .any(|it| inside.strip_prefix(it).is_some_and(|name| !name.contains('/')));
+    let mut example = inside.strip_prefix("examples/").into_iter().flat_map(|it| it.split('/'));
+    let is_example = (example.next().is_some(), example.next()) == (true, Some("main.rs"));
     is_single_file
+        || is_example
         || ["src/lib.rs", "src/main.rs", "tests/it/main.rs", "tests/browser/main.rs", "build.rs"]
             .contains(&inside)
 }
@@ -134,6 +137,8 @@ fn an_undeclared_file_is_found_and_declared_ones_are_not() {
         file("crates/a/tests/it/part.rs", ""),
         file("crates/a/tests/second.rs", ""),
         file("crates/a/src/bin/tool.rs", ""),
+        file("crates/a/examples/show/main.rs", "mod part;"),
+        file("crates/a/examples/show/part.rs", ""),
         file("xtask/src/main.rs", "mod chore;"),
         file("xtask/src/chore.rs", ""),
     ];
