@@ -1,10 +1,11 @@
-"""The Python SDK as a client: reads the demo household, proposes a correction and a paper trade, and follows them."""
+"""The Python SDK as a client: reads the demo household, proposes a correction and a paper trade, and follows them. Then it
+proposes as a client that can open pages."""
 
 import asyncio
 import json
 import sys
 
-from mcp import ClientSession
+from mcp import ClientSession, types
 from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 
 
@@ -18,6 +19,34 @@ async def main(url: str, key: str) -> None:
                     await getattr(session, opening)()
                     count = await check(session)
                     print(f"the Python SDK called {count} tools at {session.protocol_version}")
+        await check_pages(url, headers, opening)
+
+
+async def check_pages(url, headers, opening) -> None:
+    """A client that declares URL elicitation, which the SDK does for one with a callback, is asked to open the page."""
+    opened = asyncio.Queue()
+
+    async def open_page(context, params):
+        await opened.put(params)
+        return types.ElicitResult(action="decline")
+
+    async with create_mcp_http_client(headers=headers) as client:
+        async with streamable_http_client(url, http_client=client) as streams:
+            async with ClientSession(streams[0], streams[1], elicitation_callback=open_page) as session:
+                await getattr(session, opening)()
+                arguments = {"title": f"Opened after {opening}?"}
+                result = await session.call_tool("propose_custom", arguments, allow_input_required=True)
+                if opening == "discover":
+                    request, state = result.input_requests["approval"], result.request_state
+                    responses = {"approval": await open_page(None, request.params)}
+                    result = await session.call_tool(
+                        "propose_custom", arguments, input_responses=responses, request_state=state
+                    )
+                params = await asyncio.wait_for(opened.get(), 10)
+                proposed = result.structured_content
+                assert params.mode == "url" and params.url == proposed["approval_url"], (params, proposed)
+                assert proposed["action"]["status"] == "pending_approval", proposed
+                print(f"the Python SDK was asked to open the page at {session.protocol_version}")
 
 
 async def call(session, tool, **arguments):

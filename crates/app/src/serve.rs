@@ -101,6 +101,7 @@ impl Bound {
             demo_link: self.demo_link,
             oauth_registration: config.oauth_registration,
             mcp: config.mcp,
+            mcp_surface: None,
             proxies: config.proxies.clone(),
         };
         processes::register(&app).await.context("cannot register this process")?;

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::message::{Code, Message};
+use crate::message::{Code, Message, is_id};
 
 /// The revision without a handshake.
 pub const MODERN_VERSION: &str = "2026-07-28";
@@ -26,10 +26,21 @@ pub struct Headers<'a> {
     pub name: Option<&'a str>,
 }
 
+/// An era of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Era {
+pub enum Era {
     Modern,
     Legacy,
+}
+
+/// What a request says about itself.
+#[derive(Debug)]
+pub(crate) struct Metadata<'a> {
+    pub(crate) era: Era,
+    /// What the client can do, as JSON. Only the modern era repeats it in each request.
+    pub(crate) capabilities: Option<&'a str>,
+    /// The token to report progress with, as JSON; none if the client wants no reports.
+    pub(crate) progress_token: Option<&'a str>,
 }
 
 /// Why a request is refused before its method is called.
@@ -64,11 +75,16 @@ struct Meta<'a> {
     version: Option<Cow<'a, str>>,
     #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
     capabilities: Option<&'a RawValue>,
+    #[serde(borrow, rename = "progressToken")]
+    progress_token: Option<&'a RawValue>,
 }
 
 /// Decides the era of a request and checks its metadata and headers.
-pub(crate) fn check(message: &Message<'_>, headers: Option<Headers<'_>>) -> Result<Era, Refused> {
-    let params: Params<'_> = match message.params.map(serde_json::from_str).transpose() {
+pub(crate) fn check<'a>(
+    message: &Message<'a>,
+    headers: Option<Headers<'_>>,
+) -> Result<Metadata<'a>, Refused> {
+    let params: Params<'a> = match message.params.map(serde_json::from_str).transpose() {
         Ok(params) => params.unwrap_or_default(),
         Err(error) => {
             let message =
@@ -76,6 +92,9 @@ pub(crate) fn check(message: &Message<'_>, headers: Option<Headers<'_>>) -> Resu
             return Err(Refused::new(Code::InvalidParams, message));
         }
     };
+    let meta = params.meta.as_ref();
+    let progress_token = meta.and_then(|it| it.progress_token).map(RawValue::get);
+    let progress_token = progress_token.filter(|it| is_id(it));
     let in_header = headers.and_then(|it| it.protocol_version);
     let in_body = params.meta.as_ref().and_then(|it| it.version.as_deref());
     let is_legacy = |version: &str| LEGACY_VERSIONS.contains(&version);
@@ -83,7 +102,7 @@ pub(crate) fn check(message: &Message<'_>, headers: Option<Headers<'_>>) -> Resu
         return match message.method.as_ref() {
             // Only the modern era has it, and its client has to learn what is missing.
             "server/discover" => Err(missing_version(headers.is_some() && in_header.is_none())),
-            _ => Ok(Era::Legacy),
+            _ => Ok(Metadata { era: Era::Legacy, capabilities: None, progress_token }),
         };
     }
     let version = check_version(headers, in_body)?;
@@ -93,16 +112,16 @@ pub(crate) fn check(message: &Message<'_>, headers: Option<Headers<'_>>) -> Resu
     if in_body.is_none() {
         return Err(missing_version(false));
     }
-    let capabilities = params.meta.as_ref().and_then(|it| it.capabilities);
-    if !capabilities.is_some_and(|it| it.get().starts_with('{')) {
+    let capabilities = meta.and_then(|it| it.capabilities).map(RawValue::get);
+    if !capabilities.is_some_and(|it| it.starts_with('{')) {
         let name = "io.modelcontextprotocol/clientCapabilities";
         let message = format!("params._meta must have {name}, an object");
         return Err(Refused::new(Code::InvalidParams, message));
     }
-    match headers {
-        Some(headers) => check_headers(message, &params, headers).map(|()| Era::Modern),
-        None => Ok(Era::Modern),
+    if let Some(headers) = headers {
+        check_headers(message, &params, headers)?;
     }
+    Ok(Metadata { era: Era::Modern, capabilities, progress_token })
 }
 
 /// The version of a modern request, which its header and its body must agree on.
@@ -206,7 +225,7 @@ mod tests {
         let [protocol_version, method, name] = headers;
         let headers = Headers { protocol_version, method, name };
         let shown = match check(&message, Some(headers)) {
-            Ok(era) => format!("{era:?}"),
+            Ok(found) => format!("{:?}", found.era),
             Err(it) => format!("{} {}", it.code.number(), it.message),
         };
         assert_eq!(shown, expected, "{params} {headers:?}");
@@ -224,7 +243,7 @@ mod tests {
         let name = Some("=?base64?w6k=?=");
         check_request("tools/call", &call, [version, Some("tools/call"), name], "Modern");
         let stdio = Message { id: Some("1"), method: "tools/list".into(), params: Some(&modern) };
-        assert_eq!(check(&stdio, None).unwrap(), Era::Modern);
+        assert_eq!(check(&stdio, None).unwrap().era, Era::Modern);
     }
 
     #[test]

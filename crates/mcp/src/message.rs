@@ -20,6 +20,8 @@ pub enum Code {
     /// The token, the origin or the host is refused.
     Refused,
     HeaderMismatch,
+    /// The client has not declared something that the request takes.
+    MissingCapability,
     UnsupportedVersion,
 }
 
@@ -33,9 +35,19 @@ impl Code {
             Code::Internal => -32603,
             Code::Refused => -32000,
             Code::HeaderMismatch => -32020,
+            Code::MissingCapability => -32021,
             Code::UnsupportedVersion => -32022,
         }
     }
+}
+
+/// What a client sends.
+#[derive(Debug)]
+pub(crate) enum Incoming<'a> {
+    /// A request or a notification.
+    Message(Message<'a>),
+    /// The answer to a request of this server, as the id of the request and the result as JSON; none for an error.
+    Answer { id: &'a str, result: Option<&'a str> },
 }
 
 /// A message of a client.
@@ -66,6 +78,10 @@ struct Envelope<'a> {
     method: Option<Cow<'a, str>>,
     #[serde(borrow)]
     params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
 }
 
 /// Reads a member that is there, also if it is null.
@@ -73,8 +89,8 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-impl<'a> Message<'a> {
-    pub(crate) fn parse(body: &'a [u8]) -> Result<Message<'a>, Malformed<'a>> {
+impl<'a> Incoming<'a> {
+    pub(crate) fn parse(body: &'a [u8]) -> Result<Incoming<'a>, Malformed<'a>> {
         let wrong = |code, message: &str| Malformed { id: None, code, message: message.to_owned() };
         let Ok(text) = std::str::from_utf8(body) else {
             return Err(wrong(Code::ParseError, "the body must be UTF-8 text"));
@@ -91,10 +107,10 @@ impl<'a> Message<'a> {
             let code = if error.is_data() { Code::InvalidRequest } else { Code::ParseError };
             wrong(code, &format!("the body must be one JSON-RPC message: {error}"))
         })?;
-        Message::checked(envelope)
+        Incoming::checked(envelope)
     }
 
-    fn checked(envelope: Envelope<'a>) -> Result<Message<'a>, Malformed<'a>> {
+    fn checked(envelope: Envelope<'a>) -> Result<Incoming<'a>, Malformed<'a>> {
         let id = envelope.id.map(RawValue::get);
         let is_id = |text: &&str| text.len() <= ID_LENGTH_MAX && is_id(text);
         let known = id.filter(is_id);
@@ -108,19 +124,23 @@ impl<'a> Message<'a> {
             return wrong("jsonrpc must be \"2.0\"");
         }
         let Some(method) = envelope.method else {
-            return wrong(
-                "method is missing; this server sends no requests, so it takes no responses",
-            );
+            return match (known, envelope.result, envelope.error) {
+                (Some(id), Some(result), None) => {
+                    Ok(Incoming::Answer { id, result: Some(result.get()) })
+                }
+                (Some(id), None, Some(_)) => Ok(Incoming::Answer { id, result: None }),
+                _ => wrong("method is missing"),
+            };
         };
         let params = envelope.params.map(RawValue::get);
         if params.is_some_and(|it| !it.starts_with('{')) {
             return wrong("params must be an object");
         }
-        Ok(Message { id, method, params })
+        Ok(Incoming::Message(Message { id, method, params }))
     }
 }
 
-fn is_id(text: &str) -> bool {
+pub(crate) fn is_id(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     text.starts_with('"') || (!digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit()))
 }
@@ -165,8 +185,9 @@ mod tests {
     use super::*;
 
     fn check(body: &[u8], expected: &str) {
-        let shown = match Message::parse(body) {
-            Ok(it) => format!("{:?} {} {:?}", it.id, it.method, it.params),
+        let shown = match Incoming::parse(body) {
+            Ok(Incoming::Message(it)) => format!("{:?} {} {:?}", it.id, it.method, it.params),
+            Ok(Incoming::Answer { id, result }) => format!("answer {id} {result:?}"),
             Err(it) => format!("{:?} {} {}", it.id, it.code.number(), it.message),
         };
         assert_eq!(shown, expected, "{}", String::from_utf8_lossy(body));
@@ -180,6 +201,11 @@ mod tests {
             r#"Some("\"a\"") t Some("{\"x\": 1.50}")"#,
         );
         check(br#"{"jsonrpc":"2.0","method":"notifications/x"}"#, "None notifications/x None");
+        check(
+            br#"{"jsonrpc":"2.0","id":"e","result":{"action":"accept"}}"#,
+            r#"answer "e" Some("{\"action\":\"accept\"}")"#,
+        );
+        check(br#"{"jsonrpc":"2.0","id":1,"error":{"code":-1}}"#, "answer 1 None");
     }
 
     #[test]
@@ -200,17 +226,14 @@ mod tests {
             let message = "id must be a text or a whole number, at most 256 bytes long";
             check(body.as_bytes(), &format!("None -32600 {message}"));
         }
-        check(
-            br#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
-            "Some(\"1\") -32600 method is missing; this server sends no requests, so it takes no responses",
-        );
+        check(br#"{"jsonrpc":"2.0","id":1}"#, "Some(\"1\") -32600 method is missing");
         check(
             br#"{"jsonrpc":"2.0","id":1,"method":"x","params":[1]}"#,
             "Some(\"1\") -32600 params must be an object",
         );
         let repeated = br#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"#;
-        assert_eq!(Message::parse(repeated).unwrap_err().code, Code::InvalidRequest);
+        assert_eq!(Incoming::parse(repeated).unwrap_err().code, Code::InvalidRequest);
         let cut = br#"{"jsonrpc":"2.0","id":1,"method":"#;
-        assert_eq!(Message::parse(cut).unwrap_err().code, Code::ParseError);
+        assert_eq!(Incoming::parse(cut).unwrap_err().code, Code::ParseError);
     }
 }

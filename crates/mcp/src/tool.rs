@@ -2,7 +2,9 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::OnceLock;
 
+use base::ActionId;
 use serde_json::{Value, json};
 use service::platform::cursors::CursorScope;
 use service::{App, Caller, Error, Result, Scopes};
@@ -10,6 +12,7 @@ use wire::v1::Scope;
 
 use crate::arguments::{Argument, Arguments, Takes, input_schema};
 use crate::object::{Object, RowsWritten};
+use crate::surface::Context;
 
 /// One tool. It answers a question, rather than mirroring an endpoint.
 pub(crate) struct Tool {
@@ -131,14 +134,24 @@ pub(crate) const IDEMPOTENCY_KEY: Argument = Argument::optional(
     "Any unique text; repeating a call with it makes no second proposal.",
 );
 
+/// A proposal that waits for a decision.
+#[derive(Debug)]
+pub(crate) struct Proposed {
+    pub(crate) id: ActionId,
+    /// The page where the person decides. It has no secret: the person has to be signed in there.
+    pub(crate) approval_url: String,
+}
+
 /// A call of a tool.
 pub(crate) struct Call<'a> {
+    pub(crate) context: &'a Context<'a>,
     pub(crate) app: &'a App,
     pub(crate) caller: &'a Caller,
     pub(crate) public_url: &'a str,
     pub(crate) tool: &'static Tool,
     pub(crate) arguments: Arguments<'a>,
-    pub(crate) before_waiting: &'a (dyn Fn(u64) + Sync),
+    /// The proposal that the call made, if it waits for a decision.
+    pub(crate) proposed: OnceLock<Proposed>,
 }
 
 impl Call<'_> {

@@ -13,11 +13,13 @@ pub(crate) fn put_cors(headers: &mut HeaderMap, allowed: &[String], origin: Opti
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST, PUT, DELETE, OPTIONS"),
         (
             header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "authorization, content-type, evenkeel-version, idempotency-key, if-none-match",
+            "authorization, content-type, evenkeel-version, idempotency-key, if-none-match, mcp-method, mcp-name, \
+             mcp-protocol-version, mcp-session-id",
         ),
         (
             header::ACCESS_CONTROL_EXPOSE_HEADERS,
-            "x-request-id, etag, evenkeel-version, ratelimit, ratelimit-policy, retry-after, idempotent-replayed",
+            "x-request-id, etag, evenkeel-version, ratelimit, ratelimit-policy, retry-after, idempotent-replayed, \
+             mcp-session-id, www-authenticate",
         ),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];

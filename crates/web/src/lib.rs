@@ -57,6 +57,8 @@ pub struct Settings {
     pub oauth_registration: bool,
     /// Whether assistants can connect, and whether they can propose.
     pub mcp: McpMode,
+    /// What the MCP server offers instead of the household, for tests of the protocol.
+    pub mcp_surface: Option<&'static dyn mcp::Surface>,
     /// The proxies whose X-Forwarded-For is trusted.
     pub proxies: Vec<base::Network>,
 }

@@ -1,12 +1,14 @@
 //! `POST /mcp`: the Model Context Protocol over HTTP. Authentication, rate limit and headers are those of the API; the
 //! messages are handled by the crate `mcp`.
 
-use std::sync::{Mutex, PoisonError};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
+use futures_util::stream;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use mcp::{Code, Headers, Reply};
@@ -14,6 +16,7 @@ use service::access::oauth::Audience;
 use service::platform::limits::{self, RateLimitStatus};
 use service::platform::requests;
 use service::{Caller, Credential, Error, Scopes};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use crate::cors::put_cors;
 use crate::dispatch::{Failure, authenticate, challenge, put, put_rate_limit};
@@ -21,22 +24,38 @@ use crate::{McpMode, WebState, body, deadlines};
 
 const ALLOWED: &str = "POST, OPTIONS";
 const ROUTE: &str = "/mcp";
+const SESSION: &str = "mcp-session-id";
 
 /// A response before its headers are complete.
 struct Answer {
     status: StatusCode,
     headers: HeaderMap,
-    body: Vec<u8>,
+    content: Content,
+}
+
+enum Content {
+    /// One message; none if it is empty.
+    Message(Vec<u8>),
+    /// Server-sent events.
+    Stream(Body),
 }
 
 impl Answer {
     fn new(status: StatusCode, body: Vec<u8>) -> Answer {
-        Answer { status, headers: HeaderMap::new(), body }
+        Answer { status, headers: HeaderMap::new(), content: Content::Message(body) }
     }
 
     /// An error of the transport. It belongs to no message, so it has no id.
     fn error(status: StatusCode, code: Code, message: &str) -> Answer {
         Answer::new(status, mcp::transport_error(code, message))
+    }
+
+    /// A stream that begins with a message and ends with the response.
+    fn stream(first: Vec<u8>, messages: UnboundedReceiver<Vec<u8>>, work: Work) -> Answer {
+        let body = Body::from_stream(events(first, messages, work));
+        let mut headers = HeaderMap::new();
+        headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+        Answer { status: StatusCode::OK, headers, content: Content::Stream(body) }
     }
 }
 
@@ -44,13 +63,21 @@ pub(crate) async fn handle(State(web): State<WebState>, request: Request) -> Res
     let started = Instant::now();
     let request_id = web.app.ids.make::<base::kinds::Request>().to_string();
     let origin = request.headers().get(header::ORIGIN).cloned();
-    let mut rate_limit = None;
-    let work = run(&web, request, &request_id, &mut rate_limit);
-    let mut answer = match requests::with_deadline(deadlines::READ_MAX, work).await {
-        Some(answer) => answer.unwrap_or_else(|refused| *refused),
-        None => *refusal(Error::TooSlow.into(), &request_id),
+    let rate_limit = Arc::new(OnceLock::new());
+    let (sender, mut messages) = mpsc::unbounded_channel();
+    let mut work: Work =
+        Box::pin(finish(web.clone(), request, request_id.clone(), rate_limit.clone(), sender));
+    let mut answer = tokio::select! {
+        biased;
+        // A message before the response makes the answer a stream.
+        Some(first) = messages.recv() => Answer::stream(first, messages, work),
+        answer = &mut work => match messages.try_recv() {
+            // The work has sent it and ended at once.
+            Ok(first) => Answer::stream(first, messages, Box::pin(std::future::ready(answer))),
+            Err(_) => answer,
+        },
     };
-    if let Some(rate_limit) = &rate_limit {
+    if let Some(rate_limit) = rate_limit.get() {
         put_rate_limit(&mut answer.headers, rate_limit, web.app.clock.now().as_second());
     }
     put_cors(&mut answer.headers, &web.settings.cors_origins, origin.as_ref());
@@ -61,14 +88,77 @@ pub(crate) async fn handle(State(web): State<WebState>, request: Request) -> Res
     render(answer)
 }
 
+/// The work of one request, which goes on while its answer is streamed. Dropping it cancels the request.
+type Work = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+/// Handles a request to its end, within its deadline.
+async fn finish(
+    web: WebState,
+    request: Request,
+    request_id: String,
+    rate_limit: Arc<OnceLock<RateLimitStatus>>,
+    messages: UnboundedSender<Vec<u8>>,
+) -> Answer {
+    let work = run(&web, request, &request_id, &rate_limit, &messages);
+    match requests::with_deadline(deadlines::READ_MAX, work).await {
+        Some(answer) => answer.unwrap_or_else(|refused| *refused),
+        None => *refusal(Error::TooSlow.into(), &request_id),
+    }
+}
+
+/// One event of a stream. A message is JSON on one line.
+fn event(message: &[u8]) -> Bytes {
+    Bytes::from([b"event: message\ndata: ", message, b"\n\n"].concat())
+}
+
+/// The events of a stream: the messages as they come, and the response as the last one.
+fn events(
+    first: Vec<u8>,
+    messages: UnboundedReceiver<Vec<u8>>,
+    work: Work,
+) -> impl stream::Stream<Item = Result<Bytes, std::convert::Infallible>> + Send {
+    let next = |(first, mut messages, work): (
+        Option<Vec<u8>>,
+        UnboundedReceiver<Vec<u8>>,
+        Option<Work>,
+    )| async move {
+        if let Some(first) = first {
+            return Some((Ok(event(&first)), (None, messages, work)));
+        }
+        let mut work = work?;
+        tokio::select! {
+            biased;
+            Some(message) = messages.recv() => {
+                Some((Ok(event(&message)), (None, messages, Some(work))))
+            }
+            answer = &mut work => {
+                let Content::Message(last) = answer.content else { return None };
+                // Messages that were sent together with the response come before it.
+                let mut rest: Vec<u8> = Vec::new();
+                while let Ok(message) = messages.try_recv() {
+                    rest.extend_from_slice(&event(&message));
+                }
+                rest.extend_from_slice(&event(&last));
+                Some((Ok(Bytes::from(rest)), (None, messages, None)))
+            }
+        }
+    };
+    stream::unfold((Some(first), messages, Some(work)), next)
+}
+
 fn render(answer: Answer) -> Response {
-    let Answer { status, mut headers, body } = answer;
+    let Answer { status, mut headers, content } = answer;
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if !body.is_empty() {
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let (kind, body) = match content {
+        Content::Message(body) if body.is_empty() => (None, Body::empty()),
+        Content::Message(body) => (Some("application/json"), Body::from(body)),
+        Content::Stream(body) => (Some("text/event-stream"), body),
+    };
+    if let Some(kind) = kind {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     }
-    let mut response = Response::new(Body::from(body));
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     response
@@ -79,7 +169,8 @@ async fn run(
     web: &WebState,
     request: Request,
     request_id: &str,
-    rate_limit: &mut Option<RateLimitStatus>,
+    rate_limit: &OnceLock<RateLimitStatus>,
+    messages: &UnboundedSender<Vec<u8>>,
 ) -> Result<Answer, Box<Answer>> {
     let (parts, body) = request.into_parts();
     check_entry(web, &parts)?;
@@ -87,7 +178,7 @@ async fn run(
     let caller = authenticate(web, &parts, Audience::Mcp).await.map_err(failed)?;
     let counted = limits::count_request(&web.app, caller.credential_id()).await;
     let counted = counted.map_err(|error| failed(error.into()))?;
-    *rate_limit = Some(counted);
+    let _ = rate_limit.set(counted);
     if !counted.accepted {
         let retry_after_seconds = counted.reset_seconds.max(1);
         return Err(failed(Error::Limited { retry_after_seconds, what: "requests" }.into()));
@@ -99,6 +190,7 @@ async fn run(
     let settings = mcp::Settings {
         public_url: web.settings.public_url.clone(),
         read_only: web.settings.mcp == McpMode::ReadOnly,
+        surface: web.settings.mcp_surface.unwrap_or(&mcp::Household),
     };
     requests::charge_to(&caller);
     let turn = web.read_turns.take(caller.user).await.map_err(|error| failed(error.into()))?;
@@ -108,16 +200,24 @@ async fn run(
         turn.lock().unwrap_or_else(PoisonError::into_inner).take();
         requests::extend_deadline(Duration::from_secs(seconds));
     };
+    // A client that has gone away takes no messages.
+    let send = |message: Vec<u8>| drop(messages.send(message));
     let request = mcp::Request {
         body: &bytes,
         headers: Some(protocol_headers(&parts.headers)),
+        session: parts.headers.get(SESSION).and_then(|it| it.to_str().ok()),
+        stream: takes_streams(&parts.headers).then_some(&send),
         before_waiting: &before_waiting,
     };
     Ok(match mcp::handle(&web.app, &settings, &caller, request).await {
         Reply::Accepted => Answer::new(StatusCode::ACCEPTED, Vec::new()),
-        Reply::Response { status, body } => {
+        Reply::Response { status, body, session } => {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            Answer::new(status, body)
+            let mut answer = Answer::new(status, body);
+            if let Some(session) = session {
+                put(&mut answer.headers, HeaderName::from_static(SESSION), &session);
+            }
+            answer
         }
         Reply::MissingScopes { needed, body } => {
             let scopes = with_granted(&caller, needed).to_words();
@@ -128,6 +228,12 @@ async fn run(
             answer
         }
     })
+}
+
+/// Whether a client takes server-sent events as an answer.
+fn takes_streams(headers: &HeaderMap) -> bool {
+    let mut accepted = headers.get_all(header::ACCEPT).iter().filter_map(|it| it.to_str().ok());
+    accepted.any(|it| it.to_ascii_lowercase().contains("text/event-stream"))
 }
 
 /// The scopes to ask for: those that the call takes, and those that the token has, because some clients ask for exactly

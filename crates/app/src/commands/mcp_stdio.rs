@@ -15,6 +15,7 @@ use service::access::keys;
 use service::platform::limits;
 use service::{App, Error};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::key;
@@ -25,6 +26,8 @@ use crate::open::{self, IfMissing};
 /// Longer than the longest wait of a tool.
 const LIMITS: Limits =
     Limits { connect: Duration::from_secs(5), total: Duration::from_secs(45), body_max: 1 << 20 };
+
+const SESSION: &str = "mcp-session-id";
 
 const NO_KEY: &str = "set EVENKEEL_MCP__KEY to an API key; create one with `evenkeel key create` or under Settings, API keys";
 
@@ -37,10 +40,19 @@ pub(crate) async fn run(config: &Config, args: &cli::Mcp) -> Result<()> {
             keys::authenticate(&app, &api_key, None).await.context("EVENKEEL_MCP__KEY")?;
             let public_url = key::url(config);
             let read_only = config.mcp == web::McpMode::ReadOnly;
-            Server::Own { app, key: api_key, settings: mcp::Settings { public_url, read_only } }
+            let surface = &mcp::Household;
+            let settings = mcp::Settings { public_url, read_only, surface };
+            Server::Own { app, key: api_key, settings }
         }
     };
+    let server = Connected { server, session: Mutex::default() };
     serve(Arc::new(server), tokio::io::stdin(), tokio::io::stdout()).await
+}
+
+/// The server, with the session that it gave to this client, if any.
+struct Connected {
+    server: Server,
+    session: Mutex<Option<String>>,
 }
 
 /// The server that answers the client's messages.
@@ -60,15 +72,40 @@ impl Server {
         let client = HttpClient::new(policy).context("cannot prepare requests to --url")?;
         Ok(Server::Running { client, url: format!("{plain}/mcp"), key })
     }
+}
 
-    /// The response to one message; none for a notification.
-    async fn answer(&self, message: &Message) -> Option<Vec<u8>> {
-        let answered = match self {
-            Server::Own { app, key, settings } => own(app, key, settings, message).await,
-            Server::Running { client, url, key } => passed_on(client, url, key, message).await,
+/// The way back to the client, one message a line.
+type Lines = UnboundedSender<Vec<u8>>;
+
+/// The response to one message, and the session that a new client gets.
+#[derive(Default)]
+struct Answered {
+    /// None for a notification.
+    response: Option<Vec<u8>>,
+    session: Option<String>,
+}
+
+impl Connected {
+    /// Answers one message. Messages of the server that come before the response go out first.
+    async fn answer(&self, message: &Message, lines: &Lines) -> Option<Vec<u8>> {
+        let held = || self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = held().clone();
+        let session = session.as_deref();
+        let answered = match &self.server {
+            Server::Own { app, key, settings } => {
+                own(app, key, settings, message, session, lines).await
+            }
+            Server::Running { client, url, key } => {
+                passed_on(client, url, key, message, session, lines).await
+            }
         };
         match answered {
-            Ok(response) => response,
+            Ok(Answered { response, session }) => {
+                if session.is_some() {
+                    *held() = session;
+                }
+                response
+            }
             Err(why) => message.id.as_ref().map(|id| {
                 let error = json!({ "code": -32000, "message": why });
                 json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into_bytes()
@@ -82,7 +119,9 @@ async fn own(
     key: &str,
     settings: &mcp::Settings,
     message: &Message,
-) -> Result<Option<Vec<u8>>, String> {
+    session: Option<&str>,
+    lines: &Lines,
+) -> Result<Answered, String> {
     let said = |error: Error| error.to_string();
     let caller = keys::authenticate(app, key, None).await.map_err(said)?;
     let counted = limits::count_request(app, caller.credential_id()).await.map_err(said)?;
@@ -90,10 +129,18 @@ async fn own(
         let seconds = counted.reset_seconds.max(1);
         return Err(format!("too many requests; try again in {seconds} seconds"));
     }
-    let request = Request { body: message.line.as_bytes(), headers: None, before_waiting: &|_| {} };
+    let send = |line: Vec<u8>| drop(lines.send(line));
+    let request = Request {
+        body: message.line.as_bytes(),
+        headers: None,
+        session,
+        stream: Some(&send),
+        before_waiting: &|_| {},
+    };
     Ok(match mcp::handle(app, settings, &caller, request).await {
-        Reply::Accepted => None,
-        Reply::Response { body, .. } | Reply::MissingScopes { body, .. } => Some(body),
+        Reply::Accepted => Answered::default(),
+        Reply::Response { body, session, .. } => Answered { response: Some(body), session },
+        Reply::MissingScopes { body, .. } => Answered { response: Some(body), session: None },
     })
 }
 
@@ -102,7 +149,9 @@ async fn passed_on(
     url: &str,
     key: &str,
     message: &Message,
-) -> Result<Option<Vec<u8>>, String> {
+    session: Option<&str>,
+    lines: &Lines,
+) -> Result<Answered, String> {
     let mut request = HttpRequest::post(url, message.line.clone())
         .header("authorization", format!("Bearer {key}"))
         .header("content-type", "application/json")
@@ -118,20 +167,37 @@ async fn passed_on(
             request = request.header(name, header_value(value));
         }
     }
+    if let Some(session) = session {
+        request = request.header(SESSION, session);
+    }
     let reply = client.send(request, LIMITS).await;
     let reply = reply.map_err(|failure| format!("{url} gave no answer: {failure}"))?;
-    if message.id.is_none() {
-        return Ok(None);
+    if !message.is_request() {
+        return Ok(Answered::default());
     }
-    let Ok(mut response) = serde_json::from_slice::<Value>(&reply.body) else {
+    let is_stream =
+        reply.header("content-type").is_some_and(|it| it.starts_with("text/event-stream"));
+    let mut messages = if is_stream { events(&reply.body) } else { vec![reply.body.to_vec()] };
+    let last = messages.pop().unwrap_or_default();
+    for message in messages {
+        let _ = lines.send(message);
+    }
+    let Ok(mut response) = serde_json::from_slice::<Value>(&last) else {
         return Err(format!("{url} answered {} without a message", reply.status));
     };
+    let session = reply.header(SESSION).map(str::to_owned);
     // An error that the server found before it read the message has no id. Others are passed on as they are.
     if response["id"].is_null() && response["error"].is_object() {
         response["id"] = message.id.clone().unwrap_or_default();
-        return Ok(Some(response.to_string().into_bytes()));
+        return Ok(Answered { response: Some(response.to_string().into_bytes()), session });
     }
-    Ok(Some(reply.body.to_vec()))
+    Ok(Answered { response: Some(last), session })
+}
+
+/// The messages of a stream of server-sent events; the last one is the response.
+fn events(body: &[u8]) -> Vec<Vec<u8>> {
+    let data = body.split(|it| *it == b'\n').filter_map(|line| line.strip_prefix(b"data: "));
+    data.map(<[u8]>::to_vec).collect()
 }
 
 /// A value for a header: plain, or encoded as the protocol says if a header cannot have it.
@@ -155,6 +221,11 @@ struct Message {
 }
 
 impl Message {
+    /// Whether it gets a response: notifications and answers of the client do not.
+    fn is_request(&self) -> bool {
+        self.id.is_some() && self.method.is_some()
+    }
+
     fn new(line: String) -> Message {
         let value: Value = serde_json::from_str(&line).unwrap_or_default();
         let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -176,11 +247,12 @@ impl Message {
 
 /// Answers the messages of a client until it closes its side. Requests run at the same time.
 async fn serve(
-    server: Arc<Server>,
+    server: Arc<Connected>,
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin + Send + 'static,
 ) -> Result<()> {
-    let output = Arc::new(tokio::sync::Mutex::new(output));
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let writer = tokio::spawn(write_lines(receiver, output));
     let running: Arc<Mutex<HashMap<String, AbortHandle>>> = Arc::default();
     let mut requests = JoinSet::new();
     let mut lines = BufReader::new(input).lines();
@@ -197,23 +269,34 @@ async fn serve(
             continue;
         }
         let id = message.id.as_ref().map(Value::to_string);
-        let (server, output) = (server.clone(), output.clone());
+        let (server, sender) = (server.clone(), sender.clone());
+        let is_request = message.is_request();
         let request = requests.spawn(async move {
-            let Some(mut response) = server.answer(&message).await else { return };
-            response.push(b'\n');
-            let mut output = output.lock().await;
-            // A client that no longer reads has ended.
-            let _ = output.write_all(&response).await;
-            let _ = output.flush().await;
+            if let Some(response) = server.answer(&message, &sender).await {
+                let _ = sender.send(response);
+            }
         });
-        if let Some(id) = id {
+        if let Some(id) = id.filter(|_| is_request) {
             let mut running = locked();
             running.retain(|_, it| !it.is_finished());
             running.insert(id, request);
         }
     }
     while requests.join_next().await.is_some() {}
-    Ok(())
+    drop(sender);
+    writer.await.context("cannot write to standard output")
+}
+
+/// Writes one message a line. A client that no longer reads has ended.
+async fn write_lines(
+    mut lines: UnboundedReceiver<Vec<u8>>,
+    mut output: impl AsyncWrite + Unpin + Send + 'static,
+) {
+    while let Some(mut line) = lines.recv().await {
+        line.push(b'\n');
+        let _ = output.write_all(&line).await;
+        let _ = output.flush().await;
+    }
 }
 
 #[cfg(test)]
@@ -233,5 +316,13 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;
         assert_eq!(Message::new(cancelled.to_owned()).cancels, Some(json!(7)));
         assert!(Message::new("nonsense".to_owned()).id.is_none());
+        let answer = Message::new(r#"{"jsonrpc":"2.0","id":"e","result":{}}"#.to_owned());
+        assert!(!answer.is_request());
+    }
+
+    #[test]
+    fn the_last_event_of_a_stream_is_the_response() {
+        let body = b"event: message\ndata: {\"a\":1}\n\nevent: message\ndata: {\"b\":2}\n\n";
+        assert_eq!(events(body), [b"{\"a\":1}", b"{\"b\":2}"]);
     }
 }

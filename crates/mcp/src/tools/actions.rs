@@ -12,6 +12,8 @@ use crate::object::{Object, project};
 use crate::tool::Type::{List, Object as Record, OptionalText, Text};
 use crate::tool::{CURSOR, Call, Kind, LIMIT, Needs, Tool, put_next};
 
+/// The seconds between two reports that a call still waits.
+const PROGRESS_SECONDS: u64 = 5;
 const LIST_FIELDS: &[&str] = &[
     "action_id",
     "action_type",
@@ -103,14 +105,34 @@ async fn get(call: &Call<'_>) -> Result<Object> {
     let id: Option<ActionId> = call.arguments.id("action_id")?;
     let id = call.arguments.required("action_id", id)?;
     let seconds = call.arguments.whole("wait")?.unwrap_or(0) as u64;
+    shown(call, &wait_for_decision(call, id, seconds).await?)
+}
+
+/// The action when its person has decided, or after so many seconds. Clients that want to hear about progress do.
+pub(crate) async fn wait_for_decision(
+    call: &Call<'_>,
+    id: ActionId,
+    seconds: u64,
+) -> Result<Action> {
     // Before the first read, so that many waiting calls of one person do not take turns.
     if seconds > 0 {
-        (call.before_waiting)(seconds);
+        (call.context.before_waiting)(seconds);
     }
-    let action = actions::get(call.app, call.caller, id).await?;
-    let thread = action.thread;
-    let action = actions::wait_for_thread(call.app, call.caller, thread, seconds).await?;
-    shown(call, &action)
+    let first = actions::get(call.app, call.caller, id).await?;
+    let wait = |seconds| actions::wait_for_thread(call.app, call.caller, first.thread, seconds);
+    if !call.context.wants_progress() {
+        return wait(seconds).await;
+    }
+    let mut waited = 0;
+    loop {
+        let part = PROGRESS_SECONDS.min(seconds - waited);
+        let now = wait(part).await?;
+        waited += part;
+        if now.status != first.status || now.status.is_final() || waited == seconds {
+            return Ok(now);
+        }
+        call.context.report_progress(waited, seconds, "Waiting for the person to decide");
+    }
 }
 
 /// An action with the figures of a trade that a person would ask about.
@@ -146,7 +168,7 @@ impl From<&Action> for WithTrade {
 }
 
 /// An action with the page where it is decided, and what to do next.
-pub(super) fn shown(call: &Call<'_>, action: &Action) -> Result<Object> {
+pub(crate) fn shown(call: &Call<'_>, action: &Action) -> Result<Object> {
     let mut object = Object::new();
     object.put_json("action", &project(&WithTrade::from(action), FIELDS)?);
     object.put("approval_url", &approval_url(call, action))?;
@@ -154,7 +176,7 @@ pub(super) fn shown(call: &Call<'_>, action: &Action) -> Result<Object> {
     Ok(object)
 }
 
-fn approval_url(call: &Call<'_>, action: &Action) -> String {
+pub(super) fn approval_url(call: &Call<'_>, action: &Action) -> String {
     format!("{}/approvals/{}", call.public_url, action.thread)
 }
 

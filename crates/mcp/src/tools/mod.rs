@@ -17,6 +17,8 @@ use wire::v1::Scope;
 
 use crate::tool::{Kind, Tool};
 
+pub(crate) use actions::{shown as shown_action, wait_for_decision};
+
 /// Every tool. The order is fixed, because clients cache the list together with the conversation.
 pub(crate) static TOOLS: [&Tool; 18] = [
     &overview::GET_OVERVIEW,

@@ -2,7 +2,7 @@
 
 use base::{Currency, PaperAccountId};
 use service::access::users;
-use service::actions::{self, ActionPayload, NewAction, Side, Size};
+use service::actions::{self, Action, ActionPayload, NewAction, Side, Size, Status};
 use service::classify::overrides::Override;
 use service::classify::rules::NewRule;
 use service::ledger::Direction;
@@ -11,11 +11,11 @@ use service::{Error, Result};
 use sha2::{Digest as _, Sha256};
 use wire::v1::Scope;
 
-use super::actions::shown;
+use super::actions::{approval_url, shown};
 use crate::arguments::{Argument, Takes, wrong};
 use crate::object::Object;
 use crate::tool::Type::{self, Object as Record, Text};
-use crate::tool::{ACCOUNT_ID, Call, IDEMPOTENCY_KEY, Kind, Needs, REASON, Tool};
+use crate::tool::{ACCOUNT_ID, Call, IDEMPOTENCY_KEY, Kind, Needs, Proposed, REASON, Tool};
 
 const OUTPUT: &[(&str, Type)] = &[("action", Record), ("approval_url", Text), ("next_step", Text)];
 
@@ -216,7 +216,7 @@ async fn propose(call: &Call<'_>, payload: ActionPayload) -> Result<Object> {
     let new = NewAction { payload, description: None, reason, expires_in_seconds: None };
     let Some(key) = call.arguments.text("idempotency_key")? else {
         let action = actions::propose(call.app, call.caller, new).await.map_err(as_argument)?;
-        return shown(call, &action);
+        return proposed(call, &action);
     };
     let key = idempotency::parse_key(&key).map_err(|_| {
         wrong("idempotency_key", "must have 1 to 255 visible ASCII characters, such as a UUID")
@@ -238,7 +238,16 @@ async fn propose(call: &Call<'_>, payload: ActionPayload) -> Result<Object> {
     actions::notify_changed(call.app);
     let id =
         base::ActionId::parse(&id).map_err(|_| Error::internal("a stored response is no id"))?;
-    shown(call, &actions::get(call.app, call.caller, id).await?)
+    proposed(call, &actions::get(call.app, call.caller, id).await?)
+}
+
+/// The answer to a proposal. If it waits for a decision, the client may be asked to open its page.
+fn proposed(call: &Call<'_>, action: &Action) -> Result<Object> {
+    if action.status == Status::PendingApproval {
+        let approval_url = approval_url(call, action);
+        let _ = call.proposed.set(Proposed { id: action.id, approval_url });
+    }
+    shown(call, action)
 }
 
 /// Names an argument as the tool does: proposals of the API have them in a payload and call some otherwise.

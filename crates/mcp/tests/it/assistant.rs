@@ -42,7 +42,8 @@ impl Assistant {
             .holding([position("AAPL", "123456789.123456789").priced("1.5", "1.25").cost(100)]);
         person.import(statement([everyday, yen, broker, checking("Nest egg")])).await;
         let caller = person.key(new_key()).await.caller;
-        let settings = Settings { public_url: PUBLIC_URL.to_owned(), read_only: false };
+        let public_url = PUBLIC_URL.to_owned();
+        let settings = Settings { public_url, read_only: false, surface: &mcp::Household };
         Assistant { world, person, caller, settings }
     }
 
@@ -66,8 +67,13 @@ impl Assistant {
         };
         let body = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
         let body = body.to_string();
-        let request =
-            Request { body: body.as_bytes(), headers: Some(headers), before_waiting: &|_| {} };
+        let request = Request {
+            body: body.as_bytes(),
+            headers: Some(headers),
+            session: None,
+            stream: None,
+            before_waiting: &|_| {},
+        };
         mcp::handle(&self.world.app, &self.settings, caller, request).await
     }
 

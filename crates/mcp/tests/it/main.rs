@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed step of a test should panic")]
 
 mod assistant;
+mod elicitation;
 mod hostile;
 mod proposing;
 mod reading;

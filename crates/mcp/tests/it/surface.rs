@@ -116,12 +116,16 @@ async fn a_client_of_the_legacy_era_initializes_and_calls() {
         let request = Request {
             body: body.as_bytes(),
             headers: Some(Headers::default()),
+            session: None,
+            stream: None,
             before_waiting: &|_| {},
         };
         mcp::handle(&assistant.world.app, &assistant.settings, &assistant.caller, request).await
     };
     let json_of = |reply: Reply| match reply {
-        Reply::Response { status: 200, body } => serde_json::from_slice::<Value>(&body).unwrap(),
+        Reply::Response { status: 200, body, session: None } => {
+            serde_json::from_slice::<Value>(&body).unwrap()
+        }
         other => panic!("{other:?}"),
     };
     for (asked, answered) in [("2025-06-18", "2025-06-18"), ("2099-01-01", "2025-11-25")] {

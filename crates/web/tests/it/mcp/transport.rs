@@ -161,6 +161,41 @@ async fn a_tool_answers_over_http() {
     assert_eq!(body["result"]["resultType"], "complete");
 }
 
+/// A client of the legacy era that declares URL elicitation, over HTTP.
+#[tokio::test]
+async fn a_message_before_the_response_makes_the_answer_a_stream() {
+    let world = World::new().await;
+    let person = world.someone().await;
+    let client = Client::of(&world, &person).await.header("content-type", "application/json");
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": { "elicitation": { "url": {} } } });
+    let body = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+    let answer = client.send(Method::POST, "/mcp", body.to_string()).await;
+    let client = client.header("mcp-session-id", answer.header("mcp-session-id"));
+    let params = json!({ "name": "propose_custom", "arguments": { "title": "Really?" } });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let both = client.header("accept", "application/json, text/event-stream");
+    let answer = both.send(Method::POST, "/mcp", body.to_string()).await;
+    assert_eq!(answer.header("content-type"), "text/event-stream");
+    assert_eq!(answer.header("x-accel-buffering"), "no");
+    let text = String::from_utf8(answer.bytes).unwrap();
+    let events: Vec<serde_json::Value> = text
+        .split("\n\n")
+        .filter(|it| !it.is_empty())
+        .map(|it| serde_json::from_str(it.strip_prefix("event: message\ndata: ").unwrap()).unwrap())
+        .collect();
+    let [request, response] = events.as_slice() else { panic!("{text}") };
+    assert_eq!(request["method"], "elicitation/create");
+    let proposed = &response["result"]["structuredContent"];
+    assert_eq!(request["params"]["url"], proposed["approval_url"]);
+    let answered =
+        json!({ "jsonrpc": "2.0", "id": request["id"], "result": { "action": "accept" } });
+    let answer = client.send(Method::POST, "/mcp", answered.to_string()).await;
+    assert_eq!((answer.status, answer.bytes.len()), (StatusCode::ACCEPTED, 0));
+    // A client that takes no streams gets the response alone.
+    let answer = client.send(Method::POST, "/mcp", body.to_string()).await;
+    assert_eq!(answer.header("content-type"), "application/json");
+}
+
 /// The client closes its connection while a call waits for a decision, over a real socket.
 #[tokio::test]
 async fn a_call_ends_when_the_client_closes_its_connection() {
