@@ -20,6 +20,7 @@ words!(
     /// Where data comes from; the value of `external_source` in the API.
     Source {
         Demo => "demo",
+        EnableBanking => "enable_banking",
         File => "file",
         Manual => "manual",
         Plaid => "plaid",

@@ -29,6 +29,10 @@ impl HttpRequest {
         HttpRequest::new(Method::POST, url.into(), body.into())
     }
 
+    pub fn delete(url: impl Into<String>) -> HttpRequest {
+        HttpRequest::new(Method::DELETE, url.into(), Bytes::new())
+    }
+
     fn new(method: Method, url: String, body: Bytes) -> HttpRequest {
         HttpRequest { method, url, headers: Vec::new(), body, scope: None }
     }

@@ -128,6 +128,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "transaction_splits",
         sql: include_str!("../../../migrations/0025_transaction_splits.sql"),
     },
+    Migration {
+        version: 26,
+        name: "consent",
+        sql: include_str!("../../../migrations/0026_consent.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).

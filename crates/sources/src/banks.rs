@@ -2,12 +2,13 @@
 
 use base::draft::Source;
 
+use crate::enable_banking::EnableBanking;
 use crate::plaid::Plaid;
 use crate::provider::{ConnectMethod, Provider};
 use crate::simplefin::Simplefin;
 
 /// Everything else finds a provider here, by the source that is stored with a connection.
-pub static PROVIDERS: &[&dyn Provider] = &[&Simplefin, &Plaid];
+pub static PROVIDERS: &[&dyn Provider] = &[&Simplefin, &Plaid, &EnableBanking];
 
 /// The provider of a source; none for files and manual accounts.
 pub fn find(source: Source) -> Option<&'static dyn Provider> {

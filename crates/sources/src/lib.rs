@@ -2,6 +2,7 @@
 //! database.
 
 pub mod banks;
+pub mod enable_banking;
 pub mod files;
 mod json_decimal;
 pub mod market;
@@ -9,5 +10,6 @@ mod percent;
 pub mod plaid;
 mod plausibility;
 pub mod provider;
+mod sepa;
 pub mod simplefin;
 mod unique_ids;

@@ -5,6 +5,7 @@ pub mod alpaca;
 mod authenticator;
 mod database;
 pub mod draft;
+pub mod enable_banking;
 mod market;
 mod pgbouncer;
 pub mod plaid;
@@ -12,6 +13,7 @@ mod proxy;
 pub mod receiver;
 pub mod simplefin;
 mod tls_postgres;
+mod tls_server;
 mod world;
 
 pub use authenticator::{Authenticator, Kind};

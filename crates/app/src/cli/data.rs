@@ -21,6 +21,8 @@ pub(crate) enum Connect {
     Simplefin(NewConnection),
     /// Connect a bank with Plaid: prints a page to sign in on, and waits
     Plaid(NewLink),
+    /// Connect a bank in Europe with Enable Banking: prints the bank's page, and waits
+    EnableBanking(NewConsent),
     /// Sign in to a bank again: prints a page to sign in on, and waits
     Repair {
         #[command(flatten)]
@@ -72,6 +74,29 @@ pub(crate) struct NewLink {
     /// Keep a second connection to a bank that is connected already
     #[arg(long)]
     pub(crate) keep_duplicate: bool,
+    /// Add all accounts with their types, and sync them
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Args)]
+pub(crate) struct NewConsent {
+    #[command(flatten)]
+    pub(crate) whose: PersonArgs,
+    /// Id of your application, to save it with --key-file
+    #[arg(long, requires = "key_file")]
+    pub(crate) application_id: Option<String>,
+    /// File with the private key of your application
+    #[arg(long, requires = "application_id")]
+    pub(crate) key_file: Option<std::path::PathBuf>,
+    /// Country of your bank in two letters, such as DE
+    #[arg(long)]
+    pub(crate) country: String,
+    /// Name of your bank; without it, the banks of the country are listed
+    #[arg(long)]
+    pub(crate) bank: Option<String>,
     /// Add all accounts with their types, and sync them
     #[arg(long)]
     pub(crate) all: bool,

@@ -10,8 +10,8 @@ use clap::{Args, Parser, Subcommand};
 use crate::config::Flags;
 
 pub(crate) use data::{
-    BalanceIs, Choose, Connect, Export, Import, KindIs, NewConnection, NewLink, Sync, TokenFrom,
-    Which,
+    BalanceIs, Choose, Connect, Export, Import, KindIs, NewConnection, NewConsent, NewLink, Sync,
+    TokenFrom, Which,
 };
 pub(crate) use people::{Audit, Key, NewKey, NewUser, PasswordFrom, PersonArgs, User};
 

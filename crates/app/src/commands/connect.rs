@@ -13,7 +13,9 @@ use service::ingest::connections::{
 };
 use service::{App, Caller};
 
-use super::{connect_link, instant, named_or_only_person, print, print_json, read_line, sync};
+use super::{
+    connect_europe, connect_link, instant, named_or_only_person, print, print_json, read_line, sync,
+};
 use crate::cli;
 use crate::config::Config;
 use crate::open::{self, IfMissing};
@@ -22,8 +24,9 @@ pub(crate) async fn run(config: &Config, command: &cli::Connect) -> Result<()> {
     let app = open::app(config, IfMissing::Fail).await?;
     match command {
         cli::Connect::Simplefin(new) => create(&app, new).await,
-        cli::Connect::Plaid(new) => plaid(&app, new).await,
-        cli::Connect::Repair { which } => repair(&app, which).await,
+        cli::Connect::Plaid(new) => plaid(config, &app, new).await,
+        cli::Connect::EnableBanking(new) => connect_europe::run(config, &app, new).await,
+        cli::Connect::Repair { which } => repair(config, &app, which).await,
         cli::Connect::List { whose, output } => list(&app, whose, output.json).await,
         cli::Connect::Choose(args) => choose(&app, args).await,
         cli::Connect::Renew { which, token } => renew(&app, which, token).await,
@@ -40,26 +43,33 @@ async fn create(app: &App, new: &cli::NewConnection) -> Result<()> {
     if let (Some(attention), false) = (&connection.attention, new.output.json) {
         print(&format!("{id} is connected, with a problem: {attention}\n"))?;
     }
-    if new.all {
-        add_all(app, &caller, id).await?;
-        return sync::sync_and_print(app, &caller, &[id], new.output.json).await;
-    }
-    show_offers(app, &caller, id, new.output.json).await
+    finish(app, &caller, id, (new.all, new.output.json)).await
 }
 
-async fn plaid(app: &App, new: &cli::NewLink) -> Result<()> {
+async fn plaid(config: &Config, app: &App, new: &cli::NewLink) -> Result<()> {
     let user = named_or_only_person(app, new.whose.user.as_deref()).await?;
     let caller = user.owner();
-    let target = LinkTarget::New(Source::Plaid);
+    let addresses = connect_link::addresses(config, Source::Plaid);
+    let target = (LinkTarget::New(Source::Plaid), addresses);
     let id = connect_link::follow(app, &caller, target, new.keep_duplicate).await?;
-    if new.all {
-        add_all(app, &caller, id).await?;
-        return sync::sync_and_print(app, &caller, &[id], new.output.json).await;
-    }
-    show_offers(app, &caller, id, new.output.json).await
+    finish(app, &caller, id, (new.all, new.output.json)).await
 }
 
-async fn repair(app: &App, args: &cli::Which) -> Result<()> {
+/// Adds all accounts of a new connection and syncs it, or shows what it offers.
+pub(super) async fn finish(
+    app: &App,
+    caller: &Caller,
+    id: ConnectionId,
+    (all, as_json): (bool, bool),
+) -> Result<()> {
+    if all {
+        add_all(app, caller, id).await?;
+        return sync::sync_and_print(app, caller, &[id], as_json).await;
+    }
+    show_offers(app, caller, id, as_json).await
+}
+
+async fn repair(config: &Config, app: &App, args: &cli::Which) -> Result<()> {
     let (caller, id) = which(app, args).await?;
     let connection = connections::get(app, &caller, id).await?;
     let target = match (connection.state, connection.remedy) {
@@ -67,7 +77,8 @@ async fn repair(app: &App, args: &cli::Which) -> Result<()> {
         (_, Some(Remedy::AddAccounts)) => LinkTarget::AddAccounts(id),
         _ => LinkTarget::Repair(id),
     };
-    connect_link::follow(app, &caller, target, false).await?;
+    let addresses = connect_link::addresses(config, connection.source);
+    connect_link::follow(app, &caller, (target, addresses), false).await?;
     print(&text_of(&connections::get(app, &caller, id).await?))
 }
 
@@ -79,7 +90,8 @@ async fn list(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
     }
     if all.is_empty() {
         return print(
-            "No connections yet. Add one with `evenkeel connect plaid` or `evenkeel connect simplefin`.\n",
+            "No connections yet. Add one with `evenkeel connect plaid`, `evenkeel connect enable-banking` or \
+             `evenkeel connect simplefin`.\n",
         );
     }
     print(&all.iter().map(text_of).collect::<String>())
@@ -270,6 +282,9 @@ fn text_of(it: &Connection) -> String {
     if let Some(at) = it.synced_at {
         text.push_str(&format!(", last synced {at:.0}"));
     }
+    if let Some(at) = it.access_ends_at {
+        text.push_str(&format!(", consent ends {at:.0}"));
+    }
     if let Some(at) = it.next_sync_at {
         text.push_str(&format!(
             ", next {at:.0}, {} of {} requests today",
@@ -316,6 +331,7 @@ fn json_of(it: &Connection) -> serde_json::Value {
         "attention": it.attention,
         "synced_at": text(it.synced_at),
         "next_sync_at": text(it.next_sync_at),
+        "access_ends_at": text(it.access_ends_at),
         "requests_today": it.requests_today,
         "history_from": it.history.map(|it| it.from.to_string()),
         "history_complete": it.history.map(|it| it.is_complete),

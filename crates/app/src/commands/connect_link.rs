@@ -4,21 +4,34 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use base::ConnectionId;
+use base::draft::Source;
 use service::ingest::connections::{self, LinkAddresses, LinkState, LinkTarget};
 use service::{App, Caller, Error};
+
+use crate::config::Config;
 
 const ASK_EVERY: Duration = Duration::from_secs(3);
 /// Longer than any page can be used.
 const ASKS_MAX: usize = 1_200;
 
+/// Where the browser comes back to from the page of a bank. The server that runs there finishes the round trip; the
+/// provider of a source whose page needs no such address is asked from here.
+pub(super) fn addresses(config: &Config, source: Source) -> LinkAddresses {
+    let base = config.public_url.as_deref().filter(|it| it.starts_with("https://"));
+    let base = base.filter(|_| source == Source::EnableBanking);
+    let back =
+        |base: &str| format!("{}/connections/enable-banking/back", base.trim_end_matches('/'));
+    LinkAddresses { return_url: base.map(back), webhook_url: None }
+}
+
 /// Starts a round trip and waits for what comes of it. Returns the connection.
 pub(super) async fn follow(
     app: &App,
     caller: &Caller,
-    target: LinkTarget,
+    (target, addresses): (LinkTarget, LinkAddresses),
     keeps_duplicate: bool,
 ) -> Result<ConnectionId> {
-    let link = connections::start_link(app, caller, target, LinkAddresses::default()).await?;
+    let link = connections::start_link(app, caller, target, addresses).await?;
     eprintln!("Open this page and sign in to your bank:\n\n  {}\n\nWaiting ...", link.url);
     for _ in 0..ASKS_MAX {
         match connections::check_link(app, caller, &link.id, None).await {

@@ -4,6 +4,7 @@ pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod benefit;
 pub(crate) mod connect;
+mod connect_europe;
 mod connect_link;
 pub(crate) mod doctor;
 pub(crate) mod export;

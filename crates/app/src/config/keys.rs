@@ -252,6 +252,13 @@ pub(crate) const KEYS: &[Key] = &[
         about: "Address of Plaid's API; by default that of the environment.",
     },
     Key {
+        name: "enable_banking.url",
+        kind: Kind::Origin,
+        default: None,
+        secret: false,
+        about: "Address of Enable Banking's API; by default https://api.enablebanking.com.",
+    },
+    Key {
         name: "imports.unpacked_mib",
         kind: Kind::Count { from: 1, to: 4_096 },
         default: Some("64"),

@@ -150,6 +150,12 @@ fn plaid(all: &Settings) -> Result<ProviderSettings> {
     Ok(ProviderSettings { source: Source::Plaid, keys, url })
 }
 
+/// The settings of Enable Banking: its address, if it is another. Applications are each person's own.
+fn enable_banking(all: &Settings) -> ProviderSettings {
+    let url = all.maybe_text("enable_banking.url").map(Arc::from);
+    ProviderSettings { source: Source::EnableBanking, keys: None, url }
+}
+
 /// The provider of market prices.
 #[derive(Debug, Clone)]
 pub(crate) enum Market {
@@ -266,7 +272,7 @@ impl Config {
             webhooks_ca_file: all.maybe_text("webhooks.ca_file").map(PathBuf::from),
             connections_allow_networks: networks("connections.allow_networks"),
             connections_ca_file: all.maybe_text("connections.ca_file").map(PathBuf::from),
-            bank_providers: vec![plaid(&all)?],
+            bank_providers: vec![plaid(&all)?, enable_banking(&all)],
             imports: import_limits(&all)?,
             backups: backup_plan(&all)?,
             backup_passphrase: backup_passphrase(&all)?,

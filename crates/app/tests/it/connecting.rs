@@ -1,9 +1,11 @@
-//! Bank connections from the command line, against a SimpleFIN test server with its own certificate authority.
+//! Bank connections from the command line, against test servers with their own certificate authority.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use base::Clock;
+use testkit::enable_banking::EnableBanking;
+use testkit::plaid::{self, Plaid};
 use testkit::receiver;
 use testkit::simplefin::{Account, SimpleFin, Transaction};
 
@@ -152,4 +154,67 @@ async fn a_new_installation_key_keeps_connections_and_the_audit_trail() {
     it.run(&["user", "list"]).failed();
     it.run(&["key", "rotate-installation"]).succeeded();
     fixture.run(&["sync", &id]).succeeded();
+}
+
+/// Runs a command that waits for a round trip, while `person` does something at the bank.
+async fn run_while(mut command: Command, person: impl AsyncFnOnce()) -> Outcome {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let done = tokio::task::spawn_blocking(|| child.wait_with_output().unwrap());
+    person().await;
+    let done = done.await.unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Outcome { code: done.status.code(), output: text(done.stdout), errors: text(done.stderr) }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bank_is_connected_with_plaid_while_the_command_waits() {
+    let fixture = Fixture::new().await;
+    let plaid = Plaid::start(Clock::System).await;
+    let mut command = fixture.command(&["connect", "plaid", "--json"]);
+    command
+        .env("EVENKEEL_PLAID__URL", plaid.url())
+        .env("EVENKEEL_PLAID__ENVIRONMENT", "sandbox")
+        .env("EVENKEEL_PLAID__CLIENT_ID", Plaid::CLIENT_ID)
+        .env("EVENKEEL_PLAID__SECRET", Plaid::SECRET);
+    let outcome = run_while(command, async || {
+        while plaid.count("/link/token/get") == 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        let checking = plaid::account("acc1", "Everyday", "0000", "depository/checking", "110.4");
+        plaid.sign_in("ins_1", "First Platypus Bank", vec![checking]);
+    })
+    .await;
+    assert!(outcome.errors.contains(&format!("{}/hosted/", plaid.url())), "{}", outcome.errors);
+    let offered = outcome.json();
+    assert_eq!(offered["accounts"][0]["name"], "Everyday (0000)", "{offered}");
+    let listed = fixture.run(&["connect", "list", "--json"]).json();
+    assert_eq!(listed[0]["source"], "plaid", "{listed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_banks_of_a_country_are_listed_with_the_persons_application() {
+    let fixture = Fixture::new().await;
+    let server = EnableBanking::start(Clock::System).await;
+    let keys = server.keys();
+    std::fs::write(fixture.it.path("key.pem"), keys.private_key).unwrap();
+    let run = |args: &[&str]| {
+        let args = [&["connect", "enable-banking", "--country", "de"], args].concat();
+        let mut command = fixture.command(&args);
+        command.env("EVENKEEL_ENABLE_BANKING__URL", server.url());
+        outcome(&mut command)
+    };
+    let key = fixture.it.path("key.pem");
+    let key = key.to_str().unwrap();
+    let save = ["--application-id", &keys.application_id, "--key-file", key, "--json"];
+    let banks = run(&save).json();
+    assert_eq!(banks[0]["name"], "Alpenbank", "{banks}");
+    let listed = run(&[]).succeeded();
+    assert!(listed.contains("Nordbank\n"), "the application was saved: {listed}");
+    let unknown = run(&["--bank", "Seebank"]);
+    assert!(unknown.errors.contains("no bank of this country"), "{}", unknown.errors);
+    // A bank sends the browser back to an https address.
+    let refused = run(&["--bank", "nordbank"]);
+    assert_ne!(refused.code, Some(0));
+    assert!(refused.errors.contains("Set public_url"), "{}", refused.errors);
 }

@@ -2,19 +2,17 @@
 
 use std::time::Duration;
 
-use net::{HttpClient, HttpRequest, Limits};
+use net::{HttpClient, HttpRequest};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::error::PlaidError;
 use super::keys::Keys;
-use crate::provider::{BankError, Context, ErrorKind, Remedy};
+use crate::provider::{BankError, Context, ErrorKind, Remedy, send_json};
 
 const VERSION: &str = "2020-09-14";
 /// The first request for investments waits until Plaid has asked the bank, which takes a minute or two.
 const WITHIN: Duration = Duration::from_secs(150);
-/// A page of 500 transactions has about a megabyte.
-const BODY_BYTES: usize = 16 * 1024 * 1024;
 
 pub(super) struct Client<'a> {
     http: &'a HttpClient,
@@ -43,13 +41,6 @@ impl<'a> Client<'a> {
             .header("plaid-client-id", &self.keys.client_id)
             .header("plaid-secret", &self.keys.secret)
             .header("plaid-version", VERSION);
-        let limits =
-            Limits { connect: Duration::from_secs(10), total: WITHIN, body_max: BODY_BYTES };
-        let reply = self.http.send(request, limits).await.map_err(PlaidError::Unreachable)?;
-        match (reply.failure(), reply.status) {
-            (Some(failure), _) => Err(PlaidError::Unreachable(failure)),
-            (None, 200) => serde_json::from_slice(&reply.body).map_err(|_| PlaidError::Unreadable),
-            (None, _) => Err(PlaidError::read(&reply)),
-        }
+        Ok(send_json(self.http, request, WITHIN).await?)
     }
 }

@@ -3,7 +3,7 @@
 use net::{Failure, HttpResponse};
 use serde::Deserialize;
 
-use crate::provider::{BankError, ErrorKind, Remedy};
+use crate::provider::{BankError, ErrorKind, JsonError, Remedy};
 
 /// Why a request to Plaid failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +17,16 @@ pub(super) enum PlaidError {
     /// Not Plaid's error format.
     Status(u16),
     Unreadable,
+}
+
+impl From<JsonError> for PlaidError {
+    fn from(error: JsonError) -> PlaidError {
+        match error {
+            JsonError::Unreachable(failure) => PlaidError::Unreachable(failure),
+            JsonError::Refused(reply) => PlaidError::read(&reply),
+            JsonError::Unreadable => PlaidError::Unreadable,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -65,18 +75,12 @@ impl PlaidError {
     pub(super) fn for_person(&self) -> BankError {
         match self {
             PlaidError::Code { code, error_type } => of_code(code, error_type),
-            PlaidError::Unreachable(failure) => BankError::temporary(format!(
-                "Plaid could not be reached: {failure}. We'll try again later. If this continues, \
-                 check the internet connection."
-            )),
+            PlaidError::Unreachable(failure) => BankError::unreachable("Plaid", failure),
             PlaidError::Status(status) => BankError::temporary(format!(
                 "Plaid has a problem ({status}). We'll try again later; you don't need to do \
                  anything."
             )),
-            PlaidError::Unreadable => BankError::temporary(
-                "Plaid's response can't be read. We'll try again later. If this continues, look \
-                 for a newer version of Evenkeel.",
-            ),
+            PlaidError::Unreadable => BankError::unreadable("Plaid"),
         }
     }
 }

@@ -232,5 +232,6 @@ pub(super) async fn exchange(client: &Client<'_>, token: &str) -> Result<NewAcce
         external_id: Some(access.item_id.clone()),
         institution,
         access: access.to_secret(),
+        ends_at: None,
     })
 }

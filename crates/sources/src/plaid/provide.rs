@@ -36,6 +36,7 @@ impl Provider for Plaid {
     fn schedule(&self) -> Schedule {
         Schedule {
             syncs_a_day: SYNCS_A_DAY,
+            attended_syncs_a_day: SYNCS_A_DAY,
             history_syncs_a_day: 0,
             interval_seconds: INTERVAL_SECONDS,
             window_days: None,
@@ -121,9 +122,7 @@ impl Provider for Plaid {
 
     fn problem_message(&self, problem: AccountProblem, bank: &str) -> String {
         match problem {
-            AccountProblem::Incomplete => format!(
-                "{bank} didn't send everything in the last sync. We'll try again automatically."
-            ),
+            AccountProblem::Incomplete => AccountProblem::incomplete_message(bank),
             AccountProblem::SignIn => format!(
                 "{bank} needs you to sign in again. Select Repair; the next sync gets what is \
                  missing."
@@ -132,19 +131,11 @@ impl Provider for Plaid {
                 "{bank} no longer shares this account. If it was closed, close it here, too. \
                  Otherwise select Add accounts and choose it again."
             ),
-            AccountProblem::Unusable => format!(
-                "The data from {bank} for this account is invalid: its currency changed, or an \
-                 amount is impossible. Nothing was imported."
-            ),
+            AccountProblem::Unusable => AccountProblem::unusable_message(bank),
         }
     }
 
     fn unreadable_message(&self) -> String {
         UNREADABLE.to_owned()
-    }
-
-    fn disconnected_message(&self) -> &'static str {
-        "This connection is disconnected. To reconnect, connect the bank again. Your accounts and \
-         their history are still here."
     }
 }

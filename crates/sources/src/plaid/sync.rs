@@ -11,7 +11,7 @@ use super::keys::Access;
 use super::state::{SyncState, day, first_day};
 use super::{investments, liabilities, transactions};
 use crate::provider::{
-    BankError, ConnectionNotice, Context, ErrorKind, Purpose, Response, SyncRequest,
+    BankError, ConnectionNotice, Context, ErrorKind, Purpose, Response, SyncRequest, split_offers,
 };
 
 pub(super) async fn sync(
@@ -141,13 +141,9 @@ fn response(
     again_in_seconds: Option<i64>,
     notice: Option<ConnectionNotice>,
 ) -> Response {
-    let (mut offers, mut unsupported) = (Vec::new(), Vec::new());
-    for account in &fetched.accounts {
-        match account.offer(fetched.institution.as_deref()) {
-            Ok(offer) => offers.push(offer),
-            Err(refused) => unsupported.push(refused),
-        }
-    }
+    let institution = fetched.institution.as_deref();
+    let (offers, unsupported) =
+        split_offers(fetched.accounts.iter().map(|it| it.offer(institution)));
     Response {
         offers,
         unsupported,

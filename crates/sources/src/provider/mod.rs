@@ -4,6 +4,7 @@
 //! disconnect; `service` stores what it returns, and knows no provider by name.
 
 mod error;
+mod json;
 mod response;
 mod secret;
 
@@ -16,6 +17,8 @@ use base::{Date, Timestamp, words};
 use net::HttpClient;
 
 pub use error::{BankError, ErrorKind, Remedy};
+pub(crate) use json::{JsonError, send_json};
+pub(crate) use response::split_offers;
 pub use response::{
     AccountChoice, AccountNotice, AccountProblem, ConnectionNotice, DraftAccounts, Offer, OwedSign,
     Response, UnsupportedAccount,
@@ -58,6 +61,15 @@ pub trait Provider: Send + Sync {
     /// Exchanges a token for access. A token can be exchanged once, so the access must be stored at once.
     fn exchange<'a>(&'a self, _context: &'a Context, _token: &'a str) -> Reply<'a, NewAccess> {
         refuse("This source is connected on its own page, not by a token.")
+    }
+
+    /// The banks of a country, for a provider that has no page to choose one.
+    fn list_banks<'a>(
+        &'a self,
+        _context: &'a Context,
+        _country: &'a str,
+    ) -> Reply<'a, Vec<Institution>> {
+        refuse("This source has a page of its own to choose a bank.")
     }
 
     /// Starts a round trip through the person's browser, to connect or to repair.
@@ -131,7 +143,10 @@ pub trait Provider: Send + Sync {
     fn unreadable_message(&self) -> String;
 
     /// The message for a connection that the person has disconnected.
-    fn disconnected_message(&self) -> &'static str;
+    fn disconnected_message(&self) -> &'static str {
+        "This connection is disconnected. To reconnect, connect the bank again. Your accounts and \
+         their history are still here."
+    }
 }
 
 fn refuse<'a, T: Send + 'a>(message: &'static str) -> Reply<'a, T> {
@@ -149,9 +164,11 @@ pub enum ConnectMethod {
 /// How often a provider may be asked, and how much it returns at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
-    /// Syncs of one connection in a day, also those that the person asked for.
+    /// Syncs of one connection in a day, after which only the person can ask for more.
     pub syncs_a_day: i64,
-    /// Of them, those that may fetch history, so that enough are left for new transactions.
+    /// Syncs of one connection in a day, with those that the person asks for in a browser.
+    pub attended_syncs_a_day: i64,
+    /// Of `syncs_a_day`, those that may fetch history, so that enough are left for new transactions.
     pub history_syncs_a_day: i64,
     pub interval_seconds: i64,
     /// The longest range of dates in one request; none if the provider remembers what was fetched.
@@ -187,6 +204,16 @@ pub struct SyncRequest {
     pub state: Option<String>,
     /// The accounts that the person chose, by their external ids.
     pub chosen: Vec<(String, AccountKind)>,
+    /// The person who waits for the answer; none in the background.
+    pub presence: Option<Presence>,
+}
+
+/// A person who waits for an answer. Banks limit only requests without one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Presence {
+    /// The address of the person's browser.
+    pub address: String,
+    pub user_agent: String,
 }
 
 /// Access that was just obtained.
@@ -199,6 +226,8 @@ pub struct NewAccess {
     pub external_id: Option<String>,
     /// The bank, if the access is for one bank alone.
     pub institution: Option<Institution>,
+    /// When the person has to consent again; none if the access has no end.
+    pub ends_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -219,6 +248,10 @@ pub struct LinkRequest {
     pub webhook_url: Option<String>,
     /// A random name of the person for the provider, which tells nothing about them.
     pub person: String,
+    /// Our own state, which a provider may send back with the browser.
+    pub state: String,
+    /// The id of the bank: the person chose it from `list_banks`, or it is connected again.
+    pub bank: Option<String>,
 }
 
 words!(

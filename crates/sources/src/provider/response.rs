@@ -105,3 +105,37 @@ pub struct ConnectionNotice {
     pub rate_limited: bool,
     pub remedy: Option<Remedy>,
 }
+
+impl AccountNotice {
+    pub(crate) fn new(account: &str, problem: AccountProblem) -> AccountNotice {
+        AccountNotice { login: None, account: Some(account.to_owned()), problem }
+    }
+}
+
+/// The messages that are the same for all providers.
+impl AccountProblem {
+    pub(crate) fn incomplete_message(bank: &str) -> String {
+        format!("{bank} didn't send everything in the last sync. We'll try again automatically.")
+    }
+
+    pub(crate) fn unusable_message(bank: &str) -> String {
+        format!(
+            "The data from {bank} for this account is invalid: its currency changed, or an amount \
+             is impossible. Nothing was imported."
+        )
+    }
+}
+
+/// Separates the accounts that the person can choose from those that cannot be imported.
+pub(crate) fn split_offers(
+    accounts: impl Iterator<Item = Result<Offer, UnsupportedAccount>>,
+) -> (Vec<Offer>, Vec<UnsupportedAccount>) {
+    let (mut offers, mut unsupported) = (Vec::new(), Vec::new());
+    for account in accounts {
+        match account {
+            Ok(offer) => offers.push(offer),
+            Err(refused) => unsupported.push(refused),
+        }
+    }
+    (offers, unsupported)
+}

@@ -40,6 +40,7 @@ impl Provider for Simplefin {
     fn schedule(&self) -> Schedule {
         Schedule {
             syncs_a_day: SYNCS_A_DAY,
+            attended_syncs_a_day: SYNCS_A_DAY,
             history_syncs_a_day: HISTORY_SYNCS_A_DAY,
             interval_seconds: INTERVAL_SECONDS,
             window_days: Some(super::WINDOW_DAYS),
@@ -69,6 +70,7 @@ impl Provider for Simplefin {
                 place: access.host().to_owned(),
                 external_id: None,
                 institution: None,
+                ends_at: None,
             })
         })
     }
@@ -94,8 +96,8 @@ impl Provider for Simplefin {
     fn problem_message(&self, problem: AccountProblem, bank: &str) -> String {
         match problem {
             AccountProblem::Incomplete => format!(
-                "{bank} didn't send everything in the last sync. We'll try again automatically. If \
-                 this lasts for days, check this bank at SimpleFIN."
+                "{} If this lasts for days, check this bank at SimpleFIN.",
+                AccountProblem::incomplete_message(bank)
             ),
             AccountProblem::SignIn => format!(
                 "{bank} needs you to sign in again. Sign in at SimpleFIN; the next sync gets what \
@@ -105,10 +107,9 @@ impl Provider for Simplefin {
                 "SimpleFIN no longer lists this account. If you added {bank} again there, select \
                  the new account here and merge it into this one. Transactions are not duplicated."
             ),
-            AccountProblem::Unusable => format!(
-                "The data from {bank} for this account is invalid: its currency changed, or an \
-                 amount is impossible. Nothing was imported. Check this bank at SimpleFIN."
-            ),
+            AccountProblem::Unusable => {
+                format!("{} Check this bank at SimpleFIN.", AccountProblem::unusable_message(bank))
+            }
         }
     }
 

@@ -2,21 +2,19 @@
 
 use std::io;
 
-use http::{Request, Response};
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::{Bytes, Incoming};
+use http::Request;
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 use serde_json::{Value, json};
 
 use super::pages::Refusal;
 use super::{Fault, Link, Plaid, ReceivedRequest, State, fields};
+use crate::tls_server::{self, Answer};
 
 const NOT_FOUND: Refusal = (404, "INVALID_REQUEST", "NOT_FOUND");
 const BAD_TOKEN: Refusal = (400, "INVALID_INPUT", "INVALID_ACCESS_TOKEN");
 
-pub(super) async fn answer(
-    plaid: &Plaid,
-    request: Request<Incoming>,
-) -> io::Result<Response<Full<Bytes>>> {
+pub(super) async fn answer(plaid: &Plaid, request: Request<Incoming>) -> Answer {
     let header = |name: &str| request.headers().get(name).and_then(|it| it.to_str().ok());
     let keys_match = header("plaid-client-id") == Some(Plaid::CLIENT_ID)
         && header("plaid-secret") == Some(Plaid::SECRET)
@@ -29,8 +27,8 @@ pub(super) async fn answer(
     let fault = state.faults.iter().position(|(it, _)| *it == path);
     let fault = fault.and_then(|at| state.faults.remove(at));
     let answered = match fault {
-        Some((_, Fault::Cut)) => return Err(io::Error::other("cut on purpose")),
-        Some((_, Fault::Response(status, text))) => return reply(status, text),
+        Some((_, Fault::Cut)) => return tls_server::cut(),
+        Some((_, Fault::Response(status, text))) => return tls_server::json(status, text),
         Some((_, Fault::Error(status, kind, code))) => Err((status, kind, code)),
         None if !keys_match => Err((400, "INVALID_INPUT", "INVALID_API_KEYS")),
         None => match fields::unknown(&path, &body) {
@@ -41,7 +39,7 @@ pub(super) async fn answer(
     match answered {
         Ok(mut body) => {
             body["request_id"] = "Ab1Cd2Ef3Gh4Ij5".into();
-            reply(200, body.to_string())
+            tls_server::json(200, body.to_string())
         }
         Err((status, kind, code)) => {
             let body = json!({
@@ -49,14 +47,9 @@ pub(super) async fn answer(
                 "display_message": null, "documentation_url": "https://plaid.com/docs/errors/",
                 "suggested_action": null, "request_id": "Ab1Cd2Ef3Gh4Ij5",
             });
-            reply(status, body.to_string())
+            tls_server::json(status, body.to_string())
         }
     }
-}
-
-fn reply(status: u16, body: String) -> io::Result<Response<Full<Bytes>>> {
-    let response = Response::builder().status(status).header("content-type", "application/json");
-    response.body(Full::new(Bytes::from(body))).map_err(io::Error::other)
 }
 
 fn respond(plaid: &Plaid, state: &mut State, path: &str, body: &Value) -> Result<Value, Refusal> {

@@ -11,17 +11,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::Clock;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio_rustls::TlsAcceptor;
 
 pub use data::{account, holding, investment, security, transaction};
 pub use signing::WebhookSigner;
 
-use crate::receiver;
+use crate::tls_server::TlsServer;
 
 /// Clones are the same server.
 #[derive(Clone)]
@@ -98,22 +93,12 @@ impl Plaid {
     pub const SECRET: &str = "c0ffee5ecret00000000000000bb";
 
     pub async fn start(clock: Clock) -> Plaid {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
-        let server = Plaid { url, clock, state: Arc::default() };
+        let tls = TlsServer::bind().await;
+        let server = Plaid { url: tls.url.clone(), clock, state: Arc::default() };
         let own = server.clone();
-        tokio::spawn(async move {
-            let acceptor = TlsAcceptor::from(receiver::server_tls());
-            while let Ok((stream, _)) = listener.accept().await {
-                let (acceptor, server) = (acceptor.clone(), own.clone());
-                tokio::spawn(async move {
-                    let Ok(stream) = acceptor.accept(stream).await else { return };
-                    let service = service_fn(|request| answer::answer(&server, request));
-                    // A connection cut on purpose is an error here.
-                    let _ =
-                        http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
-                });
-            }
+        tls.serve(move |request| {
+            let server = own.clone();
+            async move { answer::answer(&server, request).await }
         });
         server
     }

@@ -1,7 +1,5 @@
 //! Answers requests: checks credentials and the daily limit, and applies the faults of a test.
 
-use std::io;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -11,6 +9,7 @@ use hyper::body::Incoming;
 
 use super::render::{AccountsQuery, Render};
 use super::{Fault, ReceivedRequest, SimpleFin, State};
+use crate::tls_server::{self, Answer};
 
 /// Requests per day: the Bridge recommends at most 24, warns at 48 and blocks at 96.
 const WARNS_AT: u32 = 48;
@@ -20,10 +19,7 @@ const WARNING: &str = "You have made too many requests today. Data is only refre
 
 type Outcome = (u16, &'static str, String);
 
-pub(super) async fn answer(
-    server: &SimpleFin,
-    request: Request<Incoming>,
-) -> io::Result<Response<Full<Bytes>>> {
+pub(super) async fn answer(server: &SimpleFin, request: Request<Incoming>) -> Answer {
     let header =
         |name: &str| request.headers().get(name).and_then(|it| it.to_str().ok()).map(str::to_owned);
     let received = ReceivedRequest {
@@ -39,7 +35,7 @@ pub(super) async fn answer(
         if is_for_accounts { state.faults.pop_front() } else { None }
     };
     let (status, header, body) = match fault {
-        Some(Fault::Cut) => return Err(io::Error::other("cut")),
+        Some(Fault::Cut) => return tls_server::cut(),
         Some(Fault::Response(status, body)) => (status, None, body),
         Some(Fault::Redirect(status, location)) => {
             (status, Some(("location", location)), String::new())

@@ -11,15 +11,11 @@ use std::time::Duration;
 use base::Clock;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use net::{Guard, HttpClient, Policy};
-use tokio::net::TcpListener;
 use tokio::sync::Notify;
-use tokio_rustls::TlsAcceptor;
 
 use crate::receiver;
+use crate::tls_server::TlsServer;
 
 /// Clones are the same server.
 #[derive(Clone)]
@@ -137,22 +133,12 @@ pub struct ReceivedRequest {
 
 impl SimpleFin {
     pub async fn start(clock: Clock) -> SimpleFin {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let origin = format!("https://localhost:{}", listener.local_addr().unwrap().port());
-        let server = SimpleFin { origin, clock, state: Arc::default() };
+        let tls = TlsServer::bind().await;
+        let server = SimpleFin { origin: tls.url.clone(), clock, state: Arc::default() };
         let own = server.clone();
-        tokio::spawn(async move {
-            let acceptor = TlsAcceptor::from(receiver::server_tls());
-            while let Ok((stream, _)) = listener.accept().await {
-                let (acceptor, server) = (acceptor.clone(), own.clone());
-                tokio::spawn(async move {
-                    let Ok(stream) = acceptor.accept(stream).await else { return };
-                    let service = service_fn(|request| answer::answer(&server, request));
-                    // A connection cut on purpose is an error here.
-                    let _ =
-                        http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
-                });
-            }
+        tls.serve(move |request| {
+            let server = own.clone();
+            async move { answer::answer(&server, request).await }
         });
         server
     }

@@ -38,7 +38,7 @@ pub async fn create(
         let id = app.ids.make::<kinds::Connection>();
         let access = claim(&app, &caller, (id, provider), &token).await?;
         access.store(&app, move |tx, it| it.insert(tx, Some(&name))).await?;
-        sync::discover_accounts(&app, caller.user, id).await;
+        sync::discover_accounts(&app, &caller, id).await;
         Ok(id)
     })
     .await
@@ -61,7 +61,7 @@ pub async fn reauthorize(
         let access = claim(&app, &caller, (connection, provider), &token).await?;
         let mine = app.clone();
         access.store(&app, move |tx, it| it.replace(tx, &mine)).await?;
-        sync::discover_accounts(&app, caller.user, connection).await;
+        sync::discover_accounts(&app, &caller, connection).await;
         Ok(())
     })
     .await
@@ -106,6 +106,8 @@ pub(super) struct GrantedAccess {
     /// The provider's id of the login.
     login: Option<String>,
     institution: Option<Institution>,
+    /// When the person has to consent again.
+    ends_at: Option<Timestamp>,
     encrypted: Vec<u8>,
     now: Timestamp,
 }
@@ -117,7 +119,7 @@ impl GrantedAccess {
         (id, provider): (ConnectionId, &'static dyn Provider),
         access: NewAccess,
     ) -> Result<GrantedAccess> {
-        let NewAccess { access, place, external_id, institution } = access;
+        let NewAccess { access, place, external_id, institution, ends_at } = access;
         let encrypted = app.bank_client.vault.encrypt(&app.entropy, id.as_bytes(), &access)?;
         Ok(GrantedAccess {
             caller: caller.clone(),
@@ -126,6 +128,7 @@ impl GrantedAccess {
             place,
             login: external_id,
             institution,
+            ends_at,
             encrypted,
             now: app.clock.now(),
         })
@@ -157,8 +160,20 @@ impl GrantedAccess {
         let (bank, bank_name) = self.bank();
         let name = name.or(bank_name).unwrap_or(self.provider.name());
         let (sealed, login) = (&self.encrypted, &self.login);
-        let values =
-            params![user, self.id, source, &external_id, name, sealed, now, login, bank, bank_name];
+        let ends_at = self.ends_at;
+        let values = params![
+            user,
+            self.id,
+            source,
+            &external_id,
+            name,
+            sealed,
+            now,
+            login,
+            bank,
+            bank_name,
+            ends_at
+        ];
         tx.execute(INSERT, values)?;
         keys::count_login(tx, user, self.provider.source())?;
         let details = format!("Connected {name} at {}", self.place);
@@ -181,7 +196,8 @@ impl GrantedAccess {
         }
         let (bank, bank_name) = self.bank();
         let (sealed, login) = (&self.encrypted, &self.login);
-        tx.execute(REPLACE, params![user, id, sealed, now, login, bank, bank_name])?;
+        let values = params![user, id, sealed, now, login, bank, bank_name, self.ends_at];
+        tx.execute(REPLACE, values)?;
         keys::count_login(tx, user, self.provider.source())?;
         if disconnected_at.is_some() {
             let accounts = tx.all(ACCOUNTS, params![user, id], |row| row.get::<AccountId>(0))?;
@@ -220,11 +236,12 @@ const KNOWN: &str = "select source, disconnected_at, name from connections
     where user_id = $1 and id = $2";
 const INSERT: &str = "insert into connections
     (user_id, id, source, external_id, name, status, access, created_at, next_sync_at, login_id,
-    institution_id, institution_name)
-    values ($1, $2, $3, $4, $5, 'connected', $6, $7, $7, $8, $9, $10)";
+    institution_id, institution_name, access_ends_at)
+    values ($1, $2, $3, $4, $5, 'connected', $6, $7, $7, $8, $9, $10, $11)";
 const REPLACE: &str = "update connections set access = $3, status = 'connected', attention = null,
     remedy = null, failures = 0, next_sync_at = $4, leased_until = null, disconnected_at = null, sync_state = null,
-    login_id = $5, institution_id = $6, institution_name = coalesce($7, institution_name)
+    login_id = $5, institution_id = $6, institution_name = coalesce($7, institution_name),
+    access_ends_at = $8
     where user_id = $1 and id = $2";
 const ACCOUNTS: &str =
     "select id from accounts where user_id = $1 and connection_id = $2 order by id";

@@ -43,7 +43,8 @@ const ACCOUNTS: &str =
     "select id from accounts where user_id = $1 and connection_id = $2 order by id";
 const DELETE_ACCESS: &str = "update connections set access = null, status = 'disconnected',
     attention = null, remedy = null, sync_state = null, failures = 0, next_sync_at = null,
-    leased_until = null, disconnected_at = $3 where user_id = $1 and id = $2";
+    leased_until = null, access_ends_at = null, disconnected_at = $3
+    where user_id = $1 and id = $2";
 const CLEAR_ATTENTION: &str = "update accounts set attention = null, updated_at = $3
     where user_id = $1 and connection_id = $2";
 

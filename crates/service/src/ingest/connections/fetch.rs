@@ -51,7 +51,8 @@ async fn ask(
     let read = |row: &db::Row<'_>| Ok((row.get::<String>(0)?, row.get::<AccountKind>(1)?));
     let chosen = app.db.all(CHOSEN, key, read).await?;
     let state = lease.state.clone().filter(|_| is_continued);
-    let request = SyncRequest { purpose, state, chosen };
+    let presence = lease.presence.clone();
+    let request = SyncRequest { purpose, state, chosen, presence };
     let synced = provider.sync(&context, access, &request);
     Ok(match tokio::time::timeout(FETCH_WITHIN, synced).await {
         Ok(Ok(response)) => Ok(response),

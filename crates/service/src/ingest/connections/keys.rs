@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::UserId;
 use base::draft::Source;
 use db::{Tx, params};
-use sources::provider::{Context, Provider, Secret};
+use sources::provider::{Context, ErrorKind, Institution, Provider, Secret};
 
 use super::connection::{conflict, lock_user, provider_of};
 use crate::platform::audit::{self, Note};
@@ -84,6 +84,23 @@ pub async fn delete_keys(app: &App, caller: &Caller, source: Source) -> Result<(
 pub(super) fn count_login(tx: &mut Tx<'_>, user: UserId, source: Source) -> Result<()> {
     tx.execute(COUNT_LOGIN, params![user, source.as_str()])?;
     Ok(())
+}
+
+/// The banks of a country, for a provider that has no page to choose one.
+pub async fn list_banks(
+    app: &App,
+    caller: &Caller,
+    source: Source,
+    country: &str,
+) -> Result<Vec<Institution>> {
+    caller.require_owner("connection")?;
+    let provider = provider_of(source)?;
+    let context = context(app, caller.user, provider).await?;
+    let banks = provider.list_banks(&context, country).await;
+    banks.map_err(|error| match error.kind {
+        ErrorKind::InvalidInput => Error::invalid("country", error.message),
+        _ => conflict(error.message),
+    })
 }
 
 /// The HTTP client, keys and address for requests to a provider on behalf of a person.

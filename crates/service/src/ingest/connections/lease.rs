@@ -4,7 +4,7 @@
 use base::draft::Source;
 use base::{ConnectionId, Date, TimeZone, Timestamp, UserId};
 use db::params;
-use sources::provider::{Provider, Secret};
+use sources::provider::{Presence, Provider, Secret};
 
 use super::connection::{conflict, provider_of};
 use super::schedule::later;
@@ -32,6 +32,8 @@ pub(super) struct SyncLease {
     pub(super) state: Option<String>,
     /// None if the stored access cannot be decrypted.
     pub(super) access: Option<Secret>,
+    /// The person who waits for the answer.
+    pub(super) presence: Option<Presence>,
 }
 
 /// Why a sync could not start, or why it failed.
@@ -39,8 +41,8 @@ pub(super) enum SyncError {
     /// Another process holds the lease, or the sync is no longer due.
     Busy,
     Disconnected(&'static dyn Provider),
-    /// The requests of this day are used up.
-    RequestsUsedUp(&'static dyn Provider),
+    /// The requests of this day, so many, are used up.
+    RequestsUsedUp(&'static dyn Provider, i64),
     Failed(Error),
 }
 
@@ -63,10 +65,10 @@ impl From<SyncError> for Error {
                 conflict("This connection is syncing right now. Check again in a few minutes.")
             }
             SyncError::Disconnected(provider) => conflict(provider.disconnected_message()),
-            SyncError::RequestsUsedUp(provider) => conflict(format!(
+            SyncError::RequestsUsedUp(provider, most) => conflict(format!(
                 "You've used today's {} {} requests. Syncing resumes automatically after midnight \
                  UTC. Most banks update only about once a day.",
-                provider.schedule().syncs_a_day,
+                most,
                 provider.name()
             )),
             SyncError::Failed(error) => error,
@@ -91,28 +93,30 @@ impl Trigger {
         }
     }
 
-    fn requests_max(self, provider: &dyn Provider) -> i64 {
+    fn requests_max(self, provider: &dyn Provider, is_attended: bool) -> i64 {
         let schedule = provider.schedule();
         match self {
+            Trigger::Requested if is_attended => schedule.attended_syncs_a_day,
             Trigger::Requested | Trigger::NewestDue => schedule.syncs_a_day,
             Trigger::HistoryDue => schedule.history_syncs_a_day,
         }
     }
 }
 
-/// Acquires the lease and counts the request.
+/// Acquires the lease and counts the request. A person who waits for it may ask more often.
 pub(super) async fn acquire(
     app: &App,
     user: UserId,
     id: ConnectionId,
     trigger: Trigger,
+    presence: Option<Presence>,
 ) -> Result<SyncLease, SyncError> {
     app.bank_client.http()?;
     let mine = app.clone();
     let acquired = app.db.write(move |tx| {
         let source = tx.first(SOURCE, params![user, id], |row| row.get::<Source>(0))?;
         let provider = provider_of(source.ok_or(Error::NotFound("connection"))?)?;
-        let most = trigger.requests_max(provider);
+        let most = trigger.requests_max(provider, presence.is_some());
         let now = tx.now()?;
         // The day is the database's too, so that processes whose clocks differ share one day's requests.
         let (until, today) = (later(now, LEASE_SECONDS), TimeZone::utc().date_at(now));
@@ -132,6 +136,7 @@ pub(super) async fn acquire(
                 window_days: row.get::<Option<i64>>(4)?.or(provider.schedule().window_days),
                 state: row.get(7)?,
                 access: None,
+                presence: presence.clone(),
             };
             Ok((row.get::<Option<Vec<u8>>>(0)?, is_used_up, lease))
         })?;
@@ -139,7 +144,7 @@ pub(super) async fn acquire(
         match encrypted {
             None => Err(SyncError::Disconnected(provider)),
             Some(encrypted) if acquired > 0 => Ok((encrypted, lease)),
-            Some(_) if is_used_up => Err(SyncError::RequestsUsedUp(provider)),
+            Some(_) if is_used_up => Err(SyncError::RequestsUsedUp(provider, most)),
             Some(_) => Err(SyncError::Busy),
         }
     });

@@ -26,6 +26,8 @@ pub struct Connection {
     pub attention: Option<String>,
     pub synced_at: Option<Timestamp>,
     pub next_sync_at: Option<Timestamp>,
+    /// When the person has to consent again; none if the access has no end.
+    pub access_ends_at: Option<Timestamp>,
     /// What the person can do about the problem.
     pub remedy: Option<Remedy>,
     /// Syncs since midnight UTC, of `requests_max`.
@@ -131,9 +133,10 @@ fn read(row: &Row<'_>, today: Date) -> db::Result<Connection> {
         attention: row.get(5)?,
         synced_at: row.get(6)?,
         next_sync_at: row.get(7)?,
+        access_ends_at: row.get(15)?,
         remedy: row.optional_word(14, "Remedy", Remedy::parse)?,
         requests_today: if requests_on == Some(today) { requests } else { 0 },
-        requests_max: banks::find(source).map_or(0, |it| it.schedule().syncs_a_day),
+        requests_max: banks::find(source).map_or(0, |it| it.schedule().attended_syncs_a_day),
         is_revoking: false,
         history: from.map(|from| History { from, is_complete: next_history_at.is_none() }),
         accounts: Vec::new(),
@@ -164,7 +167,7 @@ fn read_account(row: &Row<'_>) -> db::Result<(ConnectionId, ConnectedAccount)> {
 
 const LIST: &str = "select id, source, name, institution_name, status, attention, synced_at,
     next_sync_at, asked_on, asked_count, history_from, next_history_at, created_at, disconnected_at,
-    remedy from connections where user_id = $1 order by id limit $2";
+    remedy, access_ends_at from connections where user_id = $1 order by id limit $2";
 const ACCOUNTS: &str =
     "select connection_id, id, coalesce(own_name, name), institution_name, attention
     from accounts where user_id = $1 order by 3, id";

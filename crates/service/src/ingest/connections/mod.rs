@@ -31,7 +31,7 @@ pub(crate) use bank_client::BankClient;
 pub use bank_client::ProviderSettings;
 pub use choices::{AddAccount, Choice, Selection, choose};
 pub use disconnect::disconnect;
-pub use keys::{KeysStatus, delete_keys, keys_status, save_keys};
+pub use keys::{KeysStatus, delete_keys, keys_status, list_banks, save_keys};
 pub use links::{
     LinkAddresses, LinkState, LinkTarget, StartedLink, check_link, discard_duplicate, find_link,
     keep_duplicate, poll_once, start_link,
@@ -41,8 +41,8 @@ pub use offers::{OfferStatus, OfferedAccount, list_offers};
 pub use provider_webhooks::receive_webhook;
 pub(crate) use rekey::{VaultChange, reencrypt};
 pub use revocation::revoke_once;
-pub use sources::plaid;
-pub use sources::provider::{ConnectMethod, OwedSign, Remedy, Secret};
+pub use sources::provider::{ConnectMethod, Institution, OwedSign, Remedy, Secret};
+pub use sources::{enable_banking, plaid};
 pub use sync::{SyncResult, sync, sync_history, sync_once};
 
 pub(crate) fn statements() -> Vec<&'static str> {

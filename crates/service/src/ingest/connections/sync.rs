@@ -6,7 +6,7 @@ use base::{
 };
 use db::params;
 use futures_util::{StreamExt as _, stream};
-use sources::provider::Purpose;
+use sources::provider::{Presence, Purpose};
 
 use super::connection::run_to_completion;
 use super::fetch::fetch;
@@ -15,7 +15,7 @@ use super::schedule::{jitter, later, seconds_to_tomorrow};
 pub use super::store::SyncResult;
 use super::store::{HISTORY_DAYS, store};
 use crate::platform::processes::holder_is_dead;
-use crate::{App, Caller, Error, Result};
+use crate::{App, Caller, Credential, Error, Result};
 
 /// Each sync repeats this many days before the last complete one, to find late and pending transactions.
 const OVERLAP_DAYS: i64 = 14;
@@ -31,8 +31,21 @@ const NEXT_SECONDS_MAX: i64 = 2 * 86_400;
 pub async fn sync(app: &App, caller: &Caller, connection: ConnectionId) -> Result<SyncResult> {
     caller.require_owner("connection")?;
     let (app, user) = (app.clone(), caller.user);
-    let work = async move { Ok(sync_newest(&app, user, connection, Trigger::Requested).await?) };
+    let presence = presence_of(caller);
+    let work =
+        async move { Ok(sync_newest(&app, user, connection, Trigger::Requested, presence).await?) };
     run_to_completion(work).await
+}
+
+/// A person who asked for a sync in a browser, whose bank need not count it as one in the background.
+fn presence_of(caller: &Caller) -> Option<Presence> {
+    match &caller.credential {
+        Credential::Session { address: Some(address), .. } => Some(Presence {
+            address: address.to_string(),
+            user_agent: concat!("Evenkeel/", env!("CARGO_PKG_VERSION")).to_owned(),
+        }),
+        _ => None,
+    }
 }
 
 /// Syncs one more period of history now. None when history is complete, or today's requests for it are used up.
@@ -49,7 +62,7 @@ pub async fn sync_history(
         }
         match sync_period(&app, user, connection).await {
             Ok(result) => Ok(Some(result)),
-            Err(SyncError::RequestsUsedUp(_)) => Ok(None),
+            Err(SyncError::RequestsUsedUp(..)) => Ok(None),
             Err(error) => Err(error.into()),
         }
     })
@@ -92,9 +105,10 @@ async fn reset_far_schedules(app: &App, now: Timestamp) -> Result<()> {
 
 /// Fetches the accounts that the person can choose from. A failure is not returned: the connection exists and is due, so
 /// the background step tries again.
-pub(super) async fn discover_accounts(app: &App, user: UserId, id: ConnectionId) {
+pub(super) async fn discover_accounts(app: &App, caller: &Caller, id: ConnectionId) {
+    let (user, presence) = (caller.user, presence_of(caller));
     let discovered = async {
-        let lease = acquire(app, user, id, Trigger::Requested).await?;
+        let lease = acquire(app, user, id, Trigger::Requested, presence).await?;
         let response = fetch(app, &lease, Purpose::Discover, true).await?;
         store(app, lease, response, Purpose::Discover).await
     };
@@ -128,7 +142,7 @@ async fn sync_if_due(app: &App, user: UserId, id: ConnectionId) -> Result<bool> 
     let due = Due::get(app, user, id).await?;
     let (synced, postpone) = match due {
         Due { newest: true, .. } => {
-            (sync_newest(app, user, id, Trigger::NewestDue).await, POSTPONE)
+            (sync_newest(app, user, id, Trigger::NewestDue, None).await, POSTPONE)
         }
         Due { history: true, .. } => (sync_period(app, user, id).await, POSTPONE_HISTORY),
         _ => return Ok(false),
@@ -136,7 +150,7 @@ async fn sync_if_due(app: &App, user: UserId, id: ConnectionId) -> Result<bool> 
     match synced {
         Ok(_) => Ok(true),
         Err(SyncError::Busy | SyncError::Disconnected(_)) => Ok(false),
-        Err(SyncError::RequestsUsedUp(_)) => {
+        Err(SyncError::RequestsUsedUp(..)) => {
             let now = app.db.now().await?;
             let tomorrow = later(now, seconds_to_tomorrow(now) + jitter(app, 3_600));
             let write = move |tx: &mut db::Tx<'_>| {
@@ -155,8 +169,9 @@ async fn sync_newest(
     user: UserId,
     id: ConnectionId,
     trigger: Trigger,
+    presence: Option<Presence>,
 ) -> Result<SyncResult, SyncError> {
-    let lease = acquire(app, user, id, trigger).await?;
+    let lease = acquire(app, user, id, trigger, presence).await?;
     let key = params![user, id];
     let selected = app
         .db
@@ -183,7 +198,7 @@ fn window_days(lease: &SyncLease) -> i64 {
 
 /// Syncs the period of history before the earliest one that was fetched.
 async fn sync_period(app: &App, user: UserId, id: ConnectionId) -> Result<SyncResult, SyncError> {
-    let lease = acquire(app, user, id, Trigger::HistoryDue).await?;
+    let lease = acquire(app, user, id, Trigger::HistoryDue, None).await?;
     let end = lease.history_from.unwrap_or_else(|| app.clock.today_in(TimeZone::utc()));
     let start = date_from_days(days_from_date(end) - window_days(&lease));
     let purpose = Purpose::History(start, end);

@@ -108,7 +108,7 @@ async fn a_person_may_bring_their_own_keys() {
     let settings = connections::ProviderSettings { keys: None, ..server.settings() };
     let app = fixture.world.with_bank_providers(vec![settings]);
     let target = LinkTarget::New(Source::Plaid);
-    let refused = connections::start_link(&app, robin, target, addresses()).await;
+    let refused = connections::start_link(&app, robin, target.clone(), addresses()).await;
     assert!(is_conflict(refused).contains("Enter your Plaid keys"));
     let bad = connections::save_keys(&app, robin, Source::Plaid, &Secret::new("{}")).await;
     assert_eq!(param(bad), "keys");

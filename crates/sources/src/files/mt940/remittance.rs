@@ -1,5 +1,7 @@
 //! Parses remittance information (`:86:`): German subfields, Dutch keys, or free text.
 
+use crate::sepa;
+
 /// The counterparty and the memo, as far as the field separates them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Remittance {
@@ -73,7 +75,7 @@ fn german(text: &str) -> Remittance {
             _ => {}
         }
     }
-    let memo = kept(&remittance(&purpose)).or_else(|| kept(&posting));
+    let memo = kept(&sepa::purpose(&purpose)).or_else(|| kept(&posting));
     Remittance { name: kept(&name), memo }
 }
 
@@ -87,22 +89,6 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
         text.match_indices('?').map(|(at, _)| at).filter(|at| is_mark(*at)).collect();
     let ends: Vec<usize> = marks.iter().skip(1).copied().chain([text.len()]).collect();
     marks.into_iter().zip(ends).map(|(from, to)| &text[from + 1..to])
-}
-
-const TOKENS: [&str; 11] = [
-    "EREF+", "KREF+", "MREF+", "CRED+", "DEBT+", "SVWZ+", "ABWA+", "ABWE+", "IBAN+", "BIC+",
-    "COAM+",
-];
-
-/// The SEPA purpose (`SVWZ+`), or the text before the first SEPA key, or all of it.
-fn remittance(purpose: &str) -> String {
-    let starts =
-        |it: &str| TOKENS.iter().filter_map(|token| it.find(token)).min().unwrap_or(it.len());
-    let remittance = match purpose.split_once("SVWZ+") {
-        Some((_, after)) => &after[..starts(after)],
-        None => &purpose[..starts(purpose)],
-    };
-    remittance.trim().to_owned()
 }
 
 const KEYS: [&str; 26] = [

@@ -56,6 +56,8 @@ fn connect_request() -> LinkRequest {
         return_url: Some("https://home.example/connections/plaid/back?state=abc".to_owned()),
         webhook_url: None,
         person: "7d0f".to_owned(),
+        state: "abc123".to_owned(),
+        bank: None,
     }
 }
 
@@ -84,6 +86,7 @@ impl Login {
             purpose: Purpose::Newest(day("2024-03-10"), day("2026-03-12")),
             state: state.map(str::to_owned),
             chosen: chosen.iter().map(|it| (it.to_string(), AccountKind::Other)).collect(),
+            presence: None,
         };
         provider().sync(&context(&self.server, now()), &self.access, &request).await
     }

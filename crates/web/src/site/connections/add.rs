@@ -5,7 +5,7 @@ use http::StatusCode;
 use maud::{Markup, html};
 use service::ingest::connections::{self, Connection};
 
-use super::{HOME, new_page, plaid};
+use super::{HOME, enable_banking, new_page, plaid};
 use crate::site::errors::PageResult;
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
@@ -69,7 +69,7 @@ pub(super) async fn show(
     name: &str,
 ) -> PageResult {
     let connected = connections::list(person.app(), &person.caller).await?;
-    let keys = plaid::status(person).await?;
+    let (keys, application) = (plaid::status(person).await?, enable_banking::status(person).await?);
     let region = region.or((status != StatusCode::OK).then_some(Region::UnitedStates));
     let main = html! {
         div.lead-in {
@@ -85,6 +85,7 @@ pub(super) async fn show(
         (regions(region))
         @if let Some(region) = region {
             @if region.has_plaid() { (plaid::card(person, region, keys, &connected, wrong)) }
+            @if region == Region::Europe { (enable_banking::card(person, application, &connected, wrong)) }
             (simplefin(person, region, wrong, name))
             (files())
         }

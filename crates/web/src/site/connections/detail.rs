@@ -46,6 +46,9 @@ pub(super) async fn show(
         (progress.show(person, &it, &batches, is_followed))
         (state(person, &it))
         @if is_synced(&it) && it.state != State::Disconnected {
+            @if it.access_ends_at.is_some() && it.synced_at.is_none() && !offered.is_empty() {
+                p { "Choose your accounts now. Many banks give the whole history only in the first minutes." }
+            }
             (offers::card(person, id, &offered, &own))
         }
         (held(&it))
@@ -90,6 +93,9 @@ fn state(person: &Person, it: &Connection) -> Markup {
                                 None => "Not scheduled",
                             }
                         }
+                    }
+                    @if let Some(at) = it.access_ends_at {
+                        div { dt { "Consent ends" } dd { (person.view.day_at(at)) } }
                     }
                     div {
                         dt { "Updates today" }
@@ -205,7 +211,7 @@ fn link_access(person: &Person, it: &Connection, offered: &[OfferedAccount]) -> 
                 p { "Connect the bank again to continue. Your accounts and their history are still here." }
                 (button(Remedy::Reconnect, "Connect again"))
             } @else {
-                (button(Remedy::AddAccounts, "Add accounts"))
+                @if it.access_ends_at.is_none() { (button(Remedy::AddAccounts, "Add accounts")) }
                 (button(Remedy::Repair, "Sign in again"))
                 details.confirm {
                     summary { "Disconnect" }

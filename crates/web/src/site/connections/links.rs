@@ -17,14 +17,16 @@ use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, FormError};
 use crate::site::form::Form;
 use crate::site::person::Person;
+use crate::site::urls;
 
-fn url_of_link(id: &str) -> String {
+pub(super) fn url_of_link(id: &str) -> String {
     format!("{HOME}/links/{id}")
 }
 
 /// The addresses that a provider is told: where the browser comes back to, and where webhooks arrive if this
 /// installation has a public name.
-fn addresses(person: &Person, source: &str) -> LinkAddresses {
+pub(super) fn addresses(person: &Person, source: Source) -> LinkAddresses {
+    let source = source.as_str().replace('_', "-");
     let base = person.public_url().trim_end_matches('/');
     let is_https = base.starts_with("https://");
     LinkAddresses {
@@ -53,7 +55,7 @@ pub(super) async fn start(person: Person, form: Form) -> PageResult {
         person.app(),
         &person.caller,
         LinkTarget::New(source),
-        addresses(&person, source.as_str()),
+        addresses(&person, source),
     );
     match started.await {
         Ok(link) => Ok(Redirect::to(&url_of_link(&link.id)).into_response()),
@@ -75,7 +77,7 @@ pub(super) async fn repair(person: Person, id: Path<String>, form: Form) -> Page
         _ => return Err(PageError::not_found()),
     };
     let source = connections::get(person.app(), &person.caller, id).await?.source;
-    let addresses = addresses(&person, source.as_str());
+    let addresses = addresses(&person, source);
     match connections::start_link(person.app(), &person.caller, target, addresses).await {
         Ok(link) => Ok(Redirect::to(&url_of_link(&link.id)).into_response()),
         Err(error) => {
@@ -86,13 +88,25 @@ pub(super) async fn repair(person: Person, id: Path<String>, form: Form) -> Page
 }
 
 /// The browser comes back from Plaid's page. The address has no token in it: what happened is read from Plaid.
-pub(super) async fn back(person: Person, RawQuery(query): RawQuery) -> PageResult {
-    let (app, caller) = (person.app(), &person.caller);
-    let found = connections::find_link(app, caller, Source::Plaid).await?;
-    let Some(id) = found else { return Ok(Redirect::to(HOME).into_response()) };
-    // A provider that cannot be reached now is asked again by the page of the link.
-    let _ = connections::check_link(app, caller, &id, query.as_deref()).await;
-    Ok(Redirect::to(&url_of_link(&id)).into_response())
+pub(super) async fn back_from_plaid(person: Person, RawQuery(query): RawQuery) -> PageResult {
+    let found = connections::find_link(person.app(), &person.caller, Source::Plaid).await?;
+    back(&person, found, query.as_deref()).await
+}
+
+/// The browser comes back from a bank's page, with a code for the link that `state` names. A link is found only by the
+/// person who started it.
+pub(super) async fn back_from_bank(person: Person, RawQuery(query): RawQuery) -> PageResult {
+    let link = query.as_deref().and_then(|it| urls::find_param(it, "state"));
+    back(&person, link, query.as_deref()).await
+}
+
+async fn back(person: &Person, link: Option<String>, query: Option<&str>) -> PageResult {
+    let Some(id) = link else { return Ok(Redirect::to(HOME).into_response()) };
+    match connections::check_link(person.app(), &person.caller, &id, query).await {
+        Err(service::Error::NotFound(_)) => Err(PageError::not_found()),
+        // A provider that cannot be reached now is asked again by the page of the link.
+        _ => Ok(Redirect::to(&url_of_link(&id)).into_response()),
+    }
 }
 
 /// The page of a round trip. While the person is on the provider's page, it asks again by itself.

@@ -4,6 +4,7 @@ mod actions;
 mod add;
 mod claim;
 mod detail;
+mod enable_banking;
 mod links;
 mod list;
 mod offers;
@@ -33,7 +34,12 @@ pub(super) fn router() -> Router<WebState> {
         .route("/connections/plaid/keys", post(plaid::save))
         .route("/connections/plaid/keys/delete", post(plaid::delete))
         .route("/connections/plaid/link", post(links::start))
-        .route("/connections/plaid/back", get(links::back))
+        .route("/connections/plaid/back", get(links::back_from_plaid))
+        .route("/connections/enable-banking/keys", post(enable_banking::save))
+        .route("/connections/enable-banking/keys/delete", post(enable_banking::delete))
+        .route("/connections/enable-banking/banks", get(enable_banking::banks))
+        .route("/connections/enable-banking/link", post(enable_banking::link))
+        .route("/connections/enable-banking/back", get(links::back_from_bank))
         .route("/connections/links/{link}", get(links::get))
         .route("/connections/links/{link}/keep", post(links::keep))
         .route("/connections/links/{link}/discard", post(links::discard))
@@ -64,6 +70,7 @@ fn source_name(source: Source) -> &'static str {
         Source::Demo => "Demo",
         Source::File => "Files",
         Source::Manual => "Manual",
+        Source::EnableBanking => "Enable Banking",
         Source::Plaid => "Plaid",
         Source::Simplefin => "SimpleFIN",
     }

@@ -33,7 +33,9 @@ pub(super) fn card(
                 p { "Choose which accounts to add. Not every bank reports the account type, so check each one." }
                 (fields::form(&action, &person.form_token, html! {
                     ul.rows.offers {
-                        @for (index, it) in offered.iter().enumerate() { (row(person, index, it, own)) }
+                        @for (index, it) in offered.iter().enumerate() {
+                            (row(person, index, it, own, same_account(it, offered, own)))
+                        }
                     }
                     button.primary type="submit" { "Save choices" }
                 }))
@@ -42,7 +44,43 @@ pub(super) fn card(
     }
 }
 
-fn row(person: &Person, index: usize, it: &OfferedAccount, own: &[Account]) -> Markup {
+/// The person's account, from a file or another connection, that is probably the same as an offered one: it has the
+/// same last digits, or the same name at the same bank. None if there are several.
+fn same_account<'a>(
+    it: &OfferedAccount,
+    offered: &[OfferedAccount],
+    own: &'a [Account],
+) -> Option<&'a Account> {
+    if it.status != OfferStatus::Undecided {
+        return None;
+    }
+    let words: Vec<&str> = it.name.split(|c: char| !c.is_alphanumeric()).collect();
+    let bank = it.institution_name.as_deref().map(str::to_lowercase);
+    let name = it.name.to_lowercase();
+    let is_same = |own: &&Account| {
+        let digits = own.mask.as_deref().and_then(|it| it.get(it.len().checked_sub(4)?..));
+        let has_name = own.name.to_lowercase() == name || own.bank_name.to_lowercase() == name;
+        let own_bank = own.institution_name.as_deref().map(str::to_lowercase);
+        digits.is_some_and(|it| words.contains(&it))
+            || has_name && bank.is_some() && own_bank == bank
+    };
+    let is_free = |own: &&Account| {
+        Some(own.currency) == it.currency
+            && own.kind.is_debt() == it.kind.is_debt()
+            && own.closed_on.is_none()
+            && !offered.iter().any(|other| other.account == Some(own.id))
+    };
+    let mut found = own.iter().filter(is_free).filter(is_same);
+    found.next().filter(|_| found.next().is_none())
+}
+
+fn row(
+    person: &Person,
+    index: usize,
+    it: &OfferedAccount,
+    own: &[Account],
+    same: Option<&Account>,
+) -> Markup {
     html! {
         li {
             span.what {
@@ -54,7 +92,13 @@ fn row(person: &Person, index: usize, it: &OfferedAccount, own: &[Account]) -> M
                 span.wrong { (it.reason.as_deref().unwrap_or("This account can't be added.")) }
             } @else {
                 input type="hidden" name=(format!("id{index}")) value=(it.external_id);
-                (goes(index, it, own))
+                @if let Some(same) = same {
+                    p.soft {
+                        "You may have this account already, as " (same.name)
+                        ". Added to it, each transaction is kept once."
+                    }
+                }
+                (goes(index, it, own, same))
                 (kinds(index, it))
                 (owed(index, it))
             }
@@ -62,10 +106,11 @@ fn row(person: &Person, index: usize, it: &OfferedAccount, own: &[Account]) -> M
     }
 }
 
-fn goes(index: usize, it: &OfferedAccount, own: &[Account]) -> Markup {
-    let chosen = match (it.status, it.account) {
-        (OfferStatus::Skipped, _) => "none".to_owned(),
-        (OfferStatus::Added, Some(account)) => account.to_string(),
+fn goes(index: usize, it: &OfferedAccount, own: &[Account], same: Option<&Account>) -> Markup {
+    let chosen = match (it.status, it.account, same) {
+        (OfferStatus::Skipped, _, _) => "none".to_owned(),
+        (OfferStatus::Added, Some(account), _) => account.to_string(),
+        (_, _, Some(same)) => same.id.to_string(),
         _ => "new".to_owned(),
     };
     let mut options = vec![("new".to_owned(), "New account".to_owned())];

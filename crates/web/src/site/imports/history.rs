@@ -54,6 +54,7 @@ pub(super) fn name(it: &Import) -> &str {
         Source::Demo => "Demo",
         Source::File => "File",
         Source::Manual => "Manual",
+        Source::EnableBanking => "Enable Banking",
         Source::Plaid => "Plaid",
         Source::Simplefin => "SimpleFIN",
     })

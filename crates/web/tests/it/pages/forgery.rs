@@ -6,7 +6,7 @@ use testkit::World;
 use crate::browser::Browser;
 
 /// Every path of the signed-in pages that takes a form.
-const FORMS: [&str; 71] = [
+const FORMS: [&str; 74] = [
     "/view",
     "/sign-out",
     "/goals/new",
@@ -32,6 +32,9 @@ const FORMS: [&str; 71] = [
     "/connections/plaid/keys",
     "/connections/plaid/keys/delete",
     "/connections/plaid/link",
+    "/connections/enable-banking/keys",
+    "/connections/enable-banking/keys/delete",
+    "/connections/enable-banking/link",
     "/connections/links/1/keep",
     "/connections/links/1/discard",
     "/connections/con_1/repair",

@@ -3,6 +3,7 @@
 mod approvals;
 mod by_hand;
 mod connections;
+mod enable_banking;
 mod forgery;
 mod imports;
 mod income;

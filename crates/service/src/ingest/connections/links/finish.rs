@@ -235,25 +235,25 @@ impl Link {
                 None => granted.store(app, |tx, it| it.insert(tx, None)).await?,
             }
             first = first.or(Some(id));
-            sync::discover_accounts(app, self.user, id).await;
+            sync::discover_accounts(app, caller, id).await;
         }
         self.set_state(app, StoredState::Done, None, first).await
     }
 
     async fn repaired(&self, app: &App, caller: &Caller) -> Result<()> {
         let connection = self.connection.ok_or(Error::NotFound("connection"))?;
-        let (user, caller, now) = (self.user, caller.clone(), app.clock.now());
+        let (user, noted, now) = (self.user, caller.clone(), app.clock.now());
         let name = self.provider.name();
         let repair = move |tx: &mut Tx<'_>| {
             lock_user(tx, user)?;
             let due_at = tx.now()?;
             tx.execute(REPAIRED, params![user, connection, due_at])?;
             let details = format!("Repaired a connection of {name}");
-            let note = Note::new(&caller, "connection.repair", details).about(connection);
+            let note = Note::new(&noted, "connection.repair", details).about(connection);
             audit::note(tx, user, now, note)
         };
         app.db.write(repair).await?;
-        sync::discover_accounts(app, user, connection).await;
+        sync::discover_accounts(app, caller, connection).await;
         self.set_state(app, StoredState::Done, None, Some(connection)).await
     }
 

@@ -11,10 +11,12 @@ pub use finish::{check_link, discard_duplicate, find_link, keep_duplicate, poll_
 pub use start::start_link;
 
 /// What a round trip is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkTarget {
-    /// Connect a bank.
+    /// Connect a bank, which the person chooses on the provider's page.
     New(Source),
+    /// Connect this bank of `list_banks`, by its id.
+    NewAt(Source, String),
     /// Sign in again.
     Repair(ConnectionId),
     /// Choose further accounts of the same bank.

@@ -31,13 +31,14 @@ pub async fn start_link(
 ) -> Result<StartedLink> {
     caller.require_owner("connection")?;
     let (purpose, connection) = match target {
-        LinkTarget::New(_) => (LinkPurpose::Connect, None),
+        LinkTarget::New(_) | LinkTarget::NewAt(..) => (LinkPurpose::Connect, None),
         LinkTarget::Reconnect(id) => (LinkPurpose::Connect, Some(id)),
         LinkTarget::Repair(id) => (LinkPurpose::Repair, Some(id)),
         LinkTarget::AddAccounts(id) => (LinkPurpose::AddAccounts, Some(id)),
     };
-    let (provider, access) = match (target, connection) {
-        (LinkTarget::New(source), _) => (provider_of(source)?, None),
+    let (provider, access, bank) = match (target, connection) {
+        (LinkTarget::New(source), _) => (provider_of(source)?, None, None),
+        (LinkTarget::NewAt(source, bank), _) => (provider_of(source)?, None, Some(bank)),
         (_, Some(id)) => of_connection(app, caller.user, id, purpose).await?,
         (_, None) => return Err(Error::NotFound("connection")),
     };
@@ -49,12 +50,13 @@ pub async fn start_link(
     let context = keys::context(app, caller.user, provider).await?;
     let LinkAddresses { return_url, webhook_url } = addresses;
     let person = hex(&app.entropy.bytes::<16>());
-    let request = LinkRequest { purpose, access, return_url, webhook_url, person };
+    let id = hex(&app.entropy.bytes::<16>());
+    let state = id.clone();
+    let request = LinkRequest { purpose, access, return_url, webhook_url, person, state, bank };
     let link = provider.start_link(&context, &request).await.map_err(|error| match error.kind {
         ErrorKind::InvalidInput => Error::invalid("keys", error.message),
         _ => conflict(error.message),
     })?;
-    let id = hex(&app.entropy.bytes::<16>());
     let sealed = SealedLink { url: link.url.clone(), session: link.session.expose().to_owned() };
     let sealed = serde_json::to_string(&sealed).map_err(|it| Error::internal(it.to_string()))?;
     let sealed =
@@ -74,35 +76,37 @@ pub async fn start_link(
     Ok(StartedLink { id, url: link.url })
 }
 
-/// The provider of a connection, and its access if the link continues with it.
+/// The provider of a connection, its access if the link continues with it, and its bank.
 async fn of_connection(
     app: &App,
     user: UserId,
     id: ConnectionId,
     purpose: LinkPurpose,
-) -> Result<(&'static dyn Provider, Option<Secret>)> {
+) -> Result<(&'static dyn Provider, Option<Secret>, Option<String>)> {
     let found = app
         .db
         .first(CONNECTION, params![user, id], |row| {
-            Ok((row.get::<Source>(0)?, row.get::<Option<Vec<u8>>>(1)?))
+            let bank = row.get::<Option<String>>(2)?;
+            Ok((row.get::<Source>(0)?, row.get::<Option<Vec<u8>>>(1)?, bank))
         })
         .await?;
-    let (source, encrypted) = found.ok_or(Error::NotFound("connection"))?;
+    let (source, encrypted, bank) = found.ok_or(Error::NotFound("connection"))?;
     let provider = provider_of(source)?;
     if purpose == LinkPurpose::Connect {
-        return Ok((provider, None));
+        return Ok((provider, None, bank));
     }
     let encrypted = encrypted.ok_or_else(|| conflict(provider.disconnected_message()))?;
     let access = app.bank_client.vault.decrypt(id.as_bytes(), &encrypted);
     let access = access.ok_or_else(|| conflict(provider.unreadable_message()))?;
-    Ok((provider, Some(access)))
+    Ok((provider, Some(access), bank))
 }
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|it| format!("{it:02x}")).collect()
 }
 
-const CONNECTION: &str = "select source, access from connections where user_id = $1 and id = $2";
+const CONNECTION: &str =
+    "select source, access, institution_id from connections where user_id = $1 and id = $2";
 const OPEN: &str = "select cast(count(*) as bigint) from connection_links
     where user_id = $1 and state = 'waiting'";
 // What came of a link is shown for a day.

@@ -1,0 +1,110 @@
+//! Laws: whatever happens at the bank, and whatever fails on the way, in the end exactly what the bank lists is stored.
+
+use base::ConnectionId;
+use serde_json::{Value, json};
+use service::ingest::connections;
+use testkit::enable_banking::{Fault, PendingList, Quirks, entry, pending, with};
+
+use super::{BankFixture, GIRO};
+use crate::listed::Listed;
+use crate::random_history::{self, Bank, Dice};
+
+struct EuropeanBank {
+    fixture: BankFixture,
+    id: ConnectionId,
+    made: u32,
+}
+
+impl Bank for EuropeanBank {
+    /// New and pending transactions, and pending ones that are booked with or without their reference.
+    fn live_a_day(&mut self, dice: &Dice) {
+        let lists = [PendingList::WithBooked, PendingList::Separate];
+        let page = dice.below(4) as usize;
+        let quirks = Quirks { page, pending: lists[dice.below(2) as usize], ..Quirks::default() };
+        self.fixture.server.set_quirks(quirks);
+        for _ in 0..dice.below(12) {
+            self.made += 1;
+            let made = self.made;
+            let (id, amount) = (format!("t{made}"), format!("{made}.{:02}", dice.below(100)));
+            let text = format!("LADEN {made}");
+            let date = format!("2026-03-{:02}", 1 + dice.below(9));
+            let booked = entry(&id, &date, &amount, "DBIT", &text);
+            let nameless = json!({ "transaction_id": null, "entry_reference": null });
+            let new = match dice.below(8) {
+                0 => pending(&id, &date, &amount, &text),
+                1 => with(pending(&id, &date, &amount, &text), nameless),
+                2 => with(booked, nameless),
+                _ => booked,
+            };
+            self.fixture.server.update(GIRO, |it| {
+                let waiting = it.transactions.iter_mut().find(|it| it["status"] == "PDNG");
+                match waiting {
+                    Some(row) if dice.below(3) == 0 => book(row, &id),
+                    _ => it.transactions.push(new),
+                }
+                // Some banks list a row twice, with another reference.
+                if dice.below(6) == 0
+                    && let Some(last) = it.transactions.last().cloned()
+                    && last["transaction_id"].is_string()
+                {
+                    it.transactions
+                        .push(with(last, json!({ "entry_reference": format!("x{made}") })));
+                }
+            });
+        }
+    }
+
+    fn fail_somewhere(&self, dice: &Dice) {
+        let paths = ["/transactions", "/sessions", "continuation_key", "PDNG"];
+        let fault = match dice.below(4) {
+            0 => Fault::Cut,
+            1 => Fault::Response(502, "<html>".to_owned()),
+            2 => Fault::Response(400, "{\"error\":\"WRONG_CONTINUATION_KEY\"}".to_owned()),
+            _ => Fault::Response(200, "{}".to_owned()),
+        };
+        self.fixture.server.fail_next(paths[dice.below(4) as usize], fault);
+    }
+
+    async fn sync(&self) -> bool {
+        let synced = self.fixture.sync_now(self.id).await;
+        synced.is_ok_and(|it| it.accounts_with_problems == 0)
+    }
+
+    fn end_day(&self) {
+        self.fixture.world.advance_seconds(86_400);
+    }
+
+    fn expected(&self) -> Vec<(String, i64, bool)> {
+        let row = |it: &Value| {
+            let text = it["remittance_information"][0].as_str().unwrap().to_owned();
+            let cents = it["transaction_amount"]["amount"].as_str().unwrap().replace('.', "");
+            (text, -cents.parse::<i64>().unwrap(), it["status"] == "PDNG")
+        };
+        let mut all: Vec<_> = self.fixture.server.transactions(GIRO).iter().map(row).collect();
+        all.sort();
+        // Every transaction has its own text, so that equal ones were listed twice.
+        all.dedup();
+        all
+    }
+
+    async fn rows(&self) -> Vec<Listed> {
+        self.fixture.rows().await
+    }
+}
+
+/// Books a pending transaction: it gets an id and a date, and keeps its reference if it has one.
+fn book(row: &mut Value, id: &str) {
+    row["transaction_id"] = id.into();
+    row["status"] = "BOOK".into();
+    row["booking_date"] = row["value_date"].clone();
+}
+
+#[tokio::test]
+async fn random_histories_with_random_faults_end_with_exactly_what_the_bank_has() {
+    for seed in 1..4 {
+        let (fixture, id) = BankFixture::synced().await;
+        let mut bank = EuropeanBank { fixture, id, made: 0 };
+        random_history::check(&Dice::seeded(seed), &mut bank, 3).await;
+        connections::revoke_once(&bank.fixture.app).await.unwrap();
+    }
+}
