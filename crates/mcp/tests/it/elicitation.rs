@@ -173,6 +173,10 @@ async fn a_waiting_call_reports_its_progress_to_clients_that_want_it() {
     let assistant = Assistant::new().await;
     let proposed = assistant.call("propose_custom", json!({ "title": "Really?" })).await;
     let id = proposed["action"]["action_id"].clone();
+    // A paused clock jumps ahead while a server answers, so that every limit is exceeded. Progress needs no database.
+    if assistant.world.database.url().is_some() {
+        return;
+    }
     tokio::time::pause();
     for (meta, reports) in [(json!({}), 0), (json!({ "progressToken": "p" }), 2)] {
         let arguments = json!({ "action_id": id, "wait": 12 });
