@@ -198,7 +198,8 @@ fn tests_on_postgres(shared: &mut Shared) -> Result<()> {
         it.kind == "test" && it.target == "it" && !WITHOUT_DATABASE.contains(&it.package.as_str())
     })?;
     let environment = [(POSTGRES_VARIABLE, Some(url.as_str()))];
-    let settings = Settings { environment: &environment, arguments: &["--skip", REPOSITORY_RULES] };
+    let arguments = ["--skip", REPOSITORY_RULES];
+    let settings = Settings { environment: &environment, arguments: &arguments, tests_wait: true };
     suite::run("postgres", &binaries, &settings)
 }
 
