@@ -61,9 +61,10 @@ async fn open_app_after_lease(it: &Installation) -> (App, Caller) {
     (app, user.owner())
 }
 
-async fn committing(db: &Db) -> Option<FileId> {
+/// The files that are being imported.
+async fn committing(db: &Db) -> Vec<FileId> {
     let text = "select id from import_files where state = 'committing'";
-    db.first(text, &[], |row| row.get(0)).await.unwrap()
+    db.all(text, &[], |row| row.get(0)).await.unwrap()
 }
 
 async fn count(db: &Db, table: &str) -> i64 {
@@ -77,13 +78,16 @@ async fn commit_while_paused(it: &Installation) -> Option<CommitOutcome> {
     let db = it.db().await;
     let path = it.path("lunch.csv").display().to_string();
     let args = ["import", &path, "--account", "new", "--charges", "negative"];
+    // A commit of an earlier attempt that took too long may still hold its file.
+    let earlier = committing(&db).await;
+    let leased = async || committing(&db).await.into_iter().find(|it| !earlier.contains(it));
     let mut process = ImportProcess::start(it, &args);
     let mut committed = None;
-    while process.0.try_wait().unwrap().is_none() && committing(&db).await.is_none() {
+    while process.0.try_wait().unwrap().is_none() && leased().await.is_none() {
         pause(Duration::from_millis(1));
     }
     process.signal("STOP");
-    if let Some(id) = committing(&db).await {
+    if let Some(id) = leased().await {
         let (app, robin) = open_app_after_lease(it).await;
         // PostgreSQL has its own time, by which the lease is not over yet.
         let end_lease = "update import_files set leased_until = 0 where state = 'committing'";
