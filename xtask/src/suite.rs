@@ -32,8 +32,6 @@ pub(crate) struct Settings<'a> {
     /// Variables to set, or to remove.
     pub(crate) environment: &'a [(&'a str, Option<&'a str>)],
     pub(crate) arguments: &'a [&'a str],
-    /// Whether most tests wait for another process, so that twice as many can run.
-    pub(crate) tests_wait: bool,
 }
 
 /// Runs all of the binaries to their end, and fails if a test failed.
@@ -72,13 +70,12 @@ fn rank(binary: &TestBinary) -> usize {
 /// Runs one program, and returns a short report of each failed test.
 fn run_one(binary: &TestBinary, settings: &Settings, log: &Path) -> Result<Vec<String>> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = if settings.tests_wait { 2 * cores } else { cores };
     let mut command = Command::new(&binary.program);
     command
         .args(settings.arguments)
         .current_dir(&binary.folder)
         .env("CARGO_MANIFEST_DIR", &binary.folder)
-        .env("RUST_TEST_THREADS", threads.to_string())
+        .env("RUST_TEST_THREADS", cores.to_string())
         .stdout(File::create(log)?)
         .stderr(File::options().append(true).open(log)?);
     // Test databases need not survive a power failure, and on disk SQLite would sync after every change.

@@ -198,8 +198,7 @@ fn tests_on_postgres(shared: &mut Shared) -> Result<()> {
         it.kind == "test" && it.target == "it" && !WITHOUT_DATABASE.contains(&it.package.as_str())
     })?;
     let environment = [(POSTGRES_VARIABLE, Some(url.as_str()))];
-    let arguments = ["--skip", REPOSITORY_RULES];
-    let settings = Settings { environment: &environment, arguments: &arguments, tests_wait: true };
+    let settings = Settings { environment: &environment, arguments: &["--skip", REPOSITORY_RULES] };
     suite::run("postgres", &binaries, &settings)
 }
 
