@@ -5,6 +5,7 @@ use base::category::Category;
 use base::{Currency, Date, DecimalError, Fixed9, Id, Kind, Money, parse_json_scaled};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use service::actions::ProposedPart;
 use service::{Error, Result};
 
 use crate::object::members;
@@ -30,6 +31,9 @@ pub(crate) enum Takes {
     Ids(&'static str),
     Date,
     Bool,
+    Texts,
+    /// The parts of a split transaction.
+    Parts,
     Whole {
         least: i64,
         most: i64,
@@ -74,6 +78,19 @@ impl Argument {
                 json!({ "type": "integer", "minimum": least, "maximum": most })
             }
             Takes::Number => json!({ "type": "number" }),
+            Takes::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+            Takes::Parts => json!({
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "amount": { "type": "number" },
+                        "category": { "type": "string" },
+                        "note": { "type": "string" },
+                    },
+                    "required": ["amount", "category"],
+                },
+            }),
             Takes::OneOf(words) => json!({ "type": "string", "enum": words }),
             Takes::SomeOf(words) => {
                 json!({ "type": "array", "items": { "type": "string", "enum": words } })
@@ -180,7 +197,32 @@ impl<'a> Arguments<'a> {
         texts.iter().map(parse).collect::<Result<_>>().map(Some)
     }
 
-    fn texts(&self, name: &str) -> Result<Option<Vec<String>>> {
+    /// The parts of a split transaction, each an object with amount, category and note.
+    pub(crate) fn parts(&self, name: &str) -> Result<Option<Vec<ProposedPart>>> {
+        let Some(raw) = self.raw(name) else { return Ok(None) };
+        let objects: Vec<&RawValue> =
+            serde_json::from_str(raw).map_err(|_| wrong(name, "must be a list of objects"))?;
+        let read = |object: &RawValue| -> Result<ProposedPart> {
+            let part = Arguments::parse(Some(object.get()), PART)?;
+            let category = part.category("category")?.and_then(|it| it.to_set());
+            Ok(ProposedPart {
+                amount: part.required("amount", part.number("amount")?)?,
+                category: part.required("category", category)?,
+                note: part.text("note")?.unwrap_or_default(),
+            })
+        };
+        let in_part = |index: usize, error: Error| match error {
+            Error::Invalid { message, .. } => {
+                wrong(name, &format!("part {}: {message}", index + 1))
+            }
+            other => other,
+        };
+        let parts = objects.into_iter().enumerate();
+        let parts = parts.map(|(index, it)| read(it).map_err(|error| in_part(index, error)));
+        parts.collect::<Result<_>>().map(Some)
+    }
+
+    pub(crate) fn texts(&self, name: &str) -> Result<Option<Vec<String>>> {
         let Some(raw) = self.raw(name) else { return Ok(None) };
         serde_json::from_str(raw).map(Some).map_err(|_| wrong(name, "must be a list of texts"))
     }
@@ -275,6 +317,12 @@ impl<'a> Arguments<'a> {
         parts.join("\n")
     }
 }
+
+const PART: &[Argument] = &[
+    Argument::required("amount", Takes::Number, ""),
+    Argument::required("category", Takes::Text { longest: 80 }, ""),
+    Argument::optional("note", Takes::Text { longest: 100 }, ""),
+];
 
 /// A category that a caller named: all of a primary one, or exactly one.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -133,6 +133,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "consent",
         sql: include_str!("../../../migrations/0026_consent.sql"),
     },
+    Migration {
+        version: 27,
+        name: "rule_conditions",
+        sql: include_str!("../../../migrations/0027_rule_conditions.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).

@@ -40,6 +40,7 @@ pub(super) fn classify(text: &str, context: Context, amount_minor: i64) -> Enric
         account_subtype: context.subtype,
         inflow: context.inflow,
         amount_minor,
+        currency: base::Currency::USD,
         source_counterparty: None,
         source_category: None,
         imported_at_ms: None,

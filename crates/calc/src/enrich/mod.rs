@@ -25,7 +25,7 @@ mod train;
 
 use base::category::Category;
 use base::draft::AccountKind;
-use base::{AccountId, words};
+use base::{AccountId, Currency, Money, words};
 
 use crate::transfers::TransferKind;
 
@@ -37,7 +37,7 @@ pub use history::{History, Sample};
 use keywords::Keyword;
 pub use merchants::{Flag, Merchant, merchant};
 use model::Guess;
-pub use rules::{Rule, RuleSubject, Rules};
+pub use rules::{AmountRange, Rule, RuleSubject, Rules, precedence};
 pub use train::train_model;
 
 words!(
@@ -71,6 +71,7 @@ pub struct TransactionFacts<'a> {
     pub inflow: bool,
     /// The absolute amount.
     pub amount_minor: i64,
+    pub currency: Currency,
     /// The counterparty and category as stated by the source.
     pub source_counterparty: Option<&'a str>,
     pub source_category: Option<Category>,
@@ -212,7 +213,10 @@ impl Row<'_> {
 
     fn rules<'b>(&'b self, rules: &'b Rules) -> impl Iterator<Item = &'b Rule> {
         let TransactionFacts { account, inflow, imported_at_ms, .. } = *self.facts;
-        let row = RuleSubject { key: self.key(), text: &self.cleaned.text, account, inflow };
+        let minor = self.facts.amount_minor;
+        let minor = if inflow { minor } else { minor.saturating_neg() };
+        let amount = Money::new(minor, self.facts.currency);
+        let row = RuleSubject { key: self.key(), text: &self.cleaned.text, account, amount };
         rules.fitting(row).filter(move |it| it.holds(imported_at_ms))
     }
 

@@ -6,6 +6,7 @@ use service::actions::{self, Action, ActionPayload, NewAction, Side, Size, Statu
 use service::classify::overrides::Override;
 use service::classify::rules::NewRule;
 use service::ledger::Direction;
+use service::ledger::annotations::Tags;
 use service::platform::idempotency::{self, ChangeResponse, StoredResponse};
 use service::{Error, Result};
 use sha2::{Digest as _, Sha256};
@@ -22,9 +23,9 @@ const OUTPUT: &[(&str, Type)] = &[("action", Record), ("approval_url", Text), ("
 pub(super) static PROPOSE_CORRECTIONS: Tool = Tool {
     name: "propose_corrections",
     title: "Propose corrections",
-    description: "Proposes another category or name for up to 100 transactions (transaction_ids), a rule for all \
-        transactions with some words (rule_words), or that two transactions are one transfer (transfer). Nothing changes \
-        until the person approves.",
+    description: "Proposes another category or name, a note or tags for up to 100 transactions (transaction_ids), a split \
+        of one over categories (splits), a rule for all transactions with some words (rule_words), or that two transactions \
+        are one transfer (transfer). Nothing changes until the person approves.",
     needs: Needs::All(&[Scope::ActionsWrite, Scope::TransactionsRead]),
     kind: Kind::Proposes,
     arguments: &[
@@ -46,6 +47,13 @@ pub(super) static PROPOSE_CORRECTIONS: Tool = Tool {
             Takes::Bool,
             "The two transaction_ids are one transfer between own accounts.",
         ),
+        Argument::optional("note", Takes::Text { longest: 500 }, "Replaces the note."),
+        Argument::optional("tags", Takes::Texts, "Added to the tags."),
+        Argument::optional(
+            "splits",
+            Takes::Parts,
+            "Parts that add up to the amount, with its sign.",
+        ),
         ACCOUNT_ID,
         Argument::optional("direction", Takes::OneOf(&["inflow", "outflow"]), ""),
         REASON,
@@ -59,6 +67,12 @@ async fn corrections(call: &Call<'_>) -> Result<Object> {
     let arguments = &call.arguments;
     if arguments.bool("transfer")?.unwrap_or(false) {
         return transfer_link(call).await;
+    }
+    if arguments.has("splits") {
+        return split(call).await;
+    }
+    if arguments.has("note") || arguments.has("tags") {
+        return annotation(call).await;
     }
     let category = match arguments.category("category")? {
         Some(choice) => {
@@ -97,13 +111,43 @@ async fn corrections(call: &Call<'_>) -> Result<Object> {
     propose(call, payload).await
 }
 
+/// Refuses the arguments of another kind of correction.
+fn refuse_others(call: &Call<'_>, kind: &str, others: &[&str]) -> Result<()> {
+    let names = ["rule_words", "category", "name", "always", "account_id", "direction"];
+    match names.iter().chain(others).find(|it| call.arguments.has(it)) {
+        Some(name) => {
+            Err(wrong(name, &format!("cannot be given together with {kind}; leave it out")))
+        }
+        None => Ok(()),
+    }
+}
+
+async fn split(call: &Call<'_>) -> Result<Object> {
+    let arguments = &call.arguments;
+    refuse_others(call, "splits", &["note", "tags"])?;
+    let ids = arguments.ids("transaction_ids")?.unwrap_or_default();
+    let [transaction] = ids
+        .try_into()
+        .map_err(|_| wrong("transaction_ids", "must name one transaction to split"))?;
+    let parts = arguments.parts("splits")?.unwrap_or_default();
+    propose(call, ActionPayload::Split { transaction, parts }).await
+}
+
+async fn annotation(call: &Call<'_>) -> Result<Object> {
+    let arguments = &call.arguments;
+    refuse_others(call, "note or tags", &[])?;
+    let tags = arguments.texts("tags")?.unwrap_or_default();
+    let payload = ActionPayload::Annotation {
+        transactions: arguments.ids("transaction_ids")?.unwrap_or_default(),
+        note: arguments.text("note")?,
+        tags: Tags::parse(&tags.join(" "))?,
+    };
+    propose(call, payload).await
+}
+
 async fn transfer_link(call: &Call<'_>) -> Result<Object> {
     let arguments = &call.arguments;
-    for name in ["rule_words", "category", "name", "always", "account_id", "direction"] {
-        if arguments.has(name) {
-            return Err(wrong(name, "cannot be given together with transfer; leave it out"));
-        }
-    }
+    refuse_others(call, "transfer", &["note", "tags", "splits"])?;
     let ids = arguments.ids("transaction_ids")?.unwrap_or_default();
     let transactions =
         ids.try_into().map_err(|_| wrong("transaction_ids", "must name two transactions"))?;

@@ -100,6 +100,46 @@ async fn a_rule_is_proposed_by_its_words() {
 }
 
 #[tokio::test]
+async fn a_split_and_tags_are_proposed_and_applied_after_the_approval() {
+    let assistant = Assistant::new().await;
+    let id = cafe(&assistant).await["id"].clone();
+    let coffee = json!({ "amount": -5.20, "category": "Coffee shops" });
+    let gift = json!({ "amount": -2, "category": "Gifts", "note": "For Kim" });
+    let arguments = json!({ "transaction_ids": [id], "splits": [coffee, gift] });
+    let proposed = assistant.call("propose_corrections", arguments).await;
+    assert_eq!(proposed["action"]["action_type"], "transaction.split");
+    approve(&assistant, id_of(&proposed), None).await;
+    let arguments = json!({ "transaction_ids": [id], "tags": ["work"] });
+    let proposed = assistant.call("propose_corrections", arguments).await;
+    assert_eq!(proposed["action"]["action_type"], "transaction.annotate");
+    approve(&assistant, id_of(&proposed), None).await;
+    let arguments = json!({ "q": "cafe", "fields": ["splits", "tags"] });
+    let found = assistant.call("search_transactions", arguments).await;
+    let found = &found["transactions"][0];
+    assert_eq!(found["tags"], json!(["work"]));
+    assert_eq!(found["splits"][1]["note"], "For Kim");
+    // Both are in Food and drink and General merchandise now.
+    let spent = assistant.call("summarize_spending", json!({ "group_by": "category" })).await;
+    assert!(spent.to_string().contains("GENERAL_MERCHANDISE"), "{spent}");
+    for (arguments, expected) in [
+        (
+            json!({ "transaction_ids": [id], "splits": [{ "amount": "x", "category": "Gifts" }] }),
+            "splits part 1: amount must be a number such as 1.5",
+        ),
+        (
+            json!({ "transaction_ids": [id, id], "splits": [] }),
+            "transaction_ids must name one transaction to split",
+        ),
+        (
+            json!({ "transaction_ids": [id], "tags": ["a"], "name": "B" }),
+            "name cannot be given together with note or tags; leave it out",
+        ),
+    ] {
+        assert_eq!(assistant.refusal("propose_corrections", arguments).await, expected);
+    }
+}
+
+#[tokio::test]
 async fn two_transactions_are_proposed_as_one_transfer() {
     let assistant = Assistant::new().await;
     let out = checking("Everyday").with(txn("2026-02-03", -50_000, "WIRE").id("w"));

@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 
 use crate::classify::overrides::{self, Override, OverrideSnapshot};
 use crate::classify::reclassify::reclassify_transactions;
-use crate::classify::rules::{self, NewRule, RuleSnapshot};
+use crate::classify::rule_snapshots::{self, RuleSnapshot};
+use crate::classify::rules::NewRule;
 use crate::classify::transfers::{self, DecisionSnapshot};
+use crate::ledger::annotations::{self, AnnotationSnapshot};
+use crate::ledger::splits::{self, SplitSnapshot};
 use crate::platform::audit::Actor;
 use crate::platform::dirty_queue;
 use crate::{App, Error, Result, Tx};
@@ -22,12 +25,16 @@ pub(super) struct Applied {
 
 /// The data to undo a correction. Its field names are stored.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Inverse {
+pub(super) struct Inverse {
     fixes: Vec<PreviousOverride>,
     rules: Vec<CreatedRule>,
-    /// Missing in what was stored before transfers could be linked.
+    /// The following are missing in what was stored before they could be proposed.
     #[serde(default)]
     transfers: Vec<DecisionSnapshot>,
+    #[serde(default)]
+    pub(super) splits: Vec<SplitSnapshot>,
+    #[serde(default)]
+    pub(super) annotations: Vec<AnnotationSnapshot>,
 }
 
 /// A rule that was created, and the rules that it replaced.
@@ -130,7 +137,8 @@ fn save_rule(
 ) -> Result<RuleId> {
     let id: RuleId = app.ids.make();
     let now = app.clock.now();
-    let replaced = rules::save_and_keep_replaced(tx, user, Actor::system(), now, (id, rule))?;
+    let replaced =
+        rule_snapshots::save_and_keep_replaced(tx, user, Actor::system(), now, (id, rule))?;
     inverse.rules.push(CreatedRule { id: id.to_string(), replaced });
     Ok(id)
 }
@@ -148,15 +156,21 @@ pub(super) fn undo(app: &App, tx: &mut Tx<'_>, user: UserId, inverse: &str) -> R
     }
     for rule in &inverse.rules {
         let id = RuleId::parse(&rule.id).map_err(|_| broken())?;
-        rules::restore_replaced(tx, user, id, &rule.replaced)?;
+        rule_snapshots::restore_replaced(tx, user, id, &rule.replaced)?;
     }
     for decision in &inverse.transfers {
         changed.extend(transfers::restore(tx, user, decision)?);
+    }
+    for split in &inverse.splits {
+        splits::restore(app, tx, user, split)?;
+    }
+    for annotation in &inverse.annotations {
+        annotations::restore(app, tx, user, annotation)?;
     }
     reclassify_transactions(tx, app, user, &changed)?;
     dirty_queue::mark_all_dirty(tx, user)
 }
 
-fn to_json(inverse: &Inverse) -> Result<String> {
+pub(super) fn to_json(inverse: &Inverse) -> Result<String> {
     serde_json::to_string(inverse).map_err(|error| Error::internal(error.to_string()))
 }

@@ -1,6 +1,5 @@
 //! Describes a proposal for the person. The description is built from the payload; the proposer cannot write it.
 
-use base::category::Category;
 use base::{AccountId, Date, Money, Timestamp, TransactionId};
 use calc::enrich::{UNKNOWN, clean};
 use calc::paper::{Side, Size};
@@ -9,13 +8,14 @@ use sources::market::calendar::Hours;
 use wire::v1::{ActionDetails, Change, TradeAccount, TradeDetails};
 
 use super::action::Action;
+use super::annotating;
 use super::display::ProposalDetails;
+use super::named_transaction::{change, find_transaction};
 use super::payload::ActionPayload;
 use crate::classify::merchants::merchant_name;
 use crate::classify::overrides::Override;
 use crate::classify::rules::NewRule;
 use crate::ledger::quotes::{self, SourcedQuote, WhenClosed};
-use crate::ledger::transactions::row::{StoredTransaction, transaction_columns};
 use crate::trading::paper::orders::{Estimate, Order};
 use crate::trading::paper::{self, ACCOUNTS_MAX, usd};
 use crate::{App, Caller, Error, Result, Tx};
@@ -76,29 +76,51 @@ pub(super) fn describe(
             let summary = "Transfers are neither income nor spending.".to_owned();
             Ok((plain(title, Some(summary), changes), None))
         }
+        ActionPayload::Split { transaction, parts } => {
+            let (title, changes) = annotating::describe_split(tx, caller, *transaction, parts)?;
+            let summary = "Spending and income by category count the parts.".to_owned();
+            Ok((plain(title, Some(summary), changes), None))
+        }
+        ActionPayload::Annotation { transactions, note, tags } => {
+            let values = (note.as_deref(), tags);
+            let (title, changes) =
+                annotating::describe_annotation(tx, caller, transactions, values)?;
+            Ok((plain(title, None, changes), None))
+        }
         ActionPayload::Rule(rule) => {
             let (matched, changes) = describe_rule(tx, caller, rule)?;
             let title = format!("Create a rule: {matched} is {}", rule.sets.text());
             Ok((plain(title, None, changes), None))
         }
         ActionPayload::Transfer { from, to, amount, on } => {
-            let from = account(tx, caller, "from_account_id", *from)?;
-            let to = account(tx, caller, "to_account_id", *to)?;
-            let title = format!("Move {} from {from} to {to}", amount.pretty());
+            let (title, changes) = describe_transfer(tx, caller, (*from, *to), (*amount, *on))?;
             let summary = "Evenkeel cannot move money. If you approve, make the transfer at your \
                            bank, then confirm it here.";
-            let mut changes = vec![
-                change("From", None, &from),
-                change("To", None, &to),
-                change("Amount", None, &amount.pretty()),
-            ];
-            changes.extend(on.map(|it| change("On", None, &it.strftime("%-d %b %Y").to_string())));
             Ok((plain(title, Some(summary.to_owned()), changes), Some(amount.minor())))
         }
         ActionPayload::Custom { title, summary, .. } => {
             Ok((plain(title.clone(), summary.clone(), Vec::new()), None))
         }
     }
+}
+
+/// Shows a transfer that the person makes at their bank.
+fn describe_transfer(
+    tx: &mut Tx<'_>,
+    caller: &Caller,
+    (from, to): (AccountId, AccountId),
+    (amount, on): (Money, Option<Date>),
+) -> Result<(String, Vec<Change>)> {
+    let from = account(tx, caller, "from_account_id", from)?;
+    let to = account(tx, caller, "to_account_id", to)?;
+    let title = format!("Move {} from {from} to {to}", amount.pretty());
+    let mut changes = vec![
+        change("From", None, &from),
+        change("To", None, &to),
+        change("Amount", None, &amount.pretty()),
+    ];
+    changes.extend(on.map(|it| change("On", None, &it.strftime("%-d %b %Y").to_string())));
+    Ok((title, changes))
 }
 
 fn trade(
@@ -260,10 +282,6 @@ fn instant(at: Timestamp) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-fn change(label: &str, before: Option<String>, after: &str) -> Change {
-    Change { label: label.to_owned(), before, after: Some(after.to_owned()) }
-}
-
 /// Lists the change to each transaction, and the merchants of the transactions.
 fn describe_correction(
     tx: &mut Tx<'_>,
@@ -274,7 +292,7 @@ fn describe_correction(
     let mut changes = Vec::with_capacity(transactions.len());
     let mut merchants: Vec<String> = Vec::new();
     for id in transactions {
-        let found = find_transaction(tx, caller, *id)?;
+        let found = find_transaction(tx, caller, IDS, *id)?;
         let merchant = merchant_name(&clean(&found.description).key);
         let before = match sets.counterparty {
             Some(_) => Some(found.name().to_owned()),
@@ -294,7 +312,8 @@ fn describe_link(
     caller: &Caller,
     [one, other]: [TransactionId; 2],
 ) -> Result<Vec<Change>> {
-    let mut legs = [find_transaction(tx, caller, one)?, find_transaction(tx, caller, other)?];
+    let mut legs =
+        [find_transaction(tx, caller, IDS, one)?, find_transaction(tx, caller, IDS, other)?];
     legs.sort_by_key(|it| it.amount.minor());
     let [from, to] = &legs;
     if from.amount.minor() >= 0 || to.amount.minor() <= 0 || from.account == to.account {
@@ -308,49 +327,6 @@ fn describe_link(
         change(&format!("Out of {from_account}"), None, &from.label()),
         change(&format!("Into {to_account}"), None, &to.label()),
     ])
-}
-
-/// A transaction as a proposal names it.
-struct NamedTransaction {
-    account: AccountId,
-    posted_on: Date,
-    amount: Money,
-    description: String,
-    counterparty: Option<String>,
-    category: Option<Category>,
-}
-
-impl NamedTransaction {
-    fn name(&self) -> &str {
-        self.counterparty.as_deref().unwrap_or(&self.description)
-    }
-
-    fn label(&self) -> String {
-        let (day, amount) = (self.posted_on.strftime("%-d %b %Y"), self.amount.pretty());
-        format!("{day}, {}, {amount}", self.name())
-    }
-}
-
-fn find_transaction(
-    tx: &mut Tx<'_>,
-    caller: &Caller,
-    id: TransactionId,
-) -> Result<NamedTransaction> {
-    let read = |row: &db::Row<'_>| {
-        let row = StoredTransaction(row);
-        Ok(NamedTransaction {
-            account: row.account_id()?,
-            posted_on: row.posted_on()?,
-            amount: Money::new(row.amount_minor()?, row.currency()?),
-            description: row.description()?.to_owned(),
-            counterparty: row.counterparty()?.map(str::to_owned),
-            category: row.category()?,
-        })
-    };
-    let found = tx.first(TRANSACTION, params![caller.user, id], read)?;
-    found.filter(|it| caller.may_see(it.account)).ok_or_else(|| {
-        Error::invalid("payload.transaction_ids", format!("there is no transaction {id}"))
-    })
 }
 
 fn describe_rule(
@@ -392,14 +368,11 @@ fn account(tx: &mut Tx<'_>, caller: &Caller, member: &str, id: AccountId) -> Res
     found.ok_or_else(|| Error::invalid(&param, format!("there is no account {id}")))
 }
 
+/// The member of a payload with several transactions.
+const IDS: &str = "transaction_ids";
 const ACCOUNT_COUNT: &str =
     "select cast(count(*) as bigint) from paper_accounts where user_id = $1";
-const TRANSACTION: &str = concat!(
-    "select ",
-    transaction_columns!(),
-    " from transactions t where user_id = $1 and id = $2 and state <> 'removed'"
-);
 const ACCOUNT: &str =
     "select coalesce(own_name, name) from accounts where user_id = $1 and id = $2";
 
-pub(super) const STATEMENTS: &[&str] = &[ACCOUNT_COUNT, TRANSACTION, ACCOUNT];
+pub(super) const STATEMENTS: &[&str] = &[ACCOUNT_COUNT, ACCOUNT];

@@ -12,7 +12,7 @@ use wire::v1::{Code, Event};
 use super::action::{Action, Status};
 use super::corrections::Applied;
 use super::payload::{ActionPayload, Kind};
-use super::{corrections, read};
+use super::{annotating, corrections, read};
 use crate::access::users;
 use crate::ledger::quotes::{self, SourcedQuote, WhenClosed};
 use crate::platform::audit::{self, Actor, Note};
@@ -300,6 +300,13 @@ fn effect(
         }
         ActionPayload::TransferLink { transactions } => {
             corrections::link_transfer(app, tx, action.user, *transactions)?.into()
+        }
+        ActionPayload::Split { transaction, parts } => {
+            annotating::split(app, tx, action.user, *transaction, parts)?.into()
+        }
+        ActionPayload::Annotation { transactions, note, tags } => {
+            let values = (note.as_deref(), tags);
+            annotating::annotate(app, tx, action.user, transactions, values)?.into()
         }
         ActionPayload::Rule(rule) => corrections::create_rule(app, tx, action.user, rule)?.into(),
         ActionPayload::Transfer { .. } | ActionPayload::Custom { .. } => {

@@ -2,6 +2,7 @@
 //! created; only its state does, by conditional updates.
 
 mod action;
+mod annotating;
 mod changes;
 mod corrections;
 mod decide;
@@ -9,6 +10,7 @@ mod describe;
 mod display;
 mod execute;
 mod expiry;
+mod named_transaction;
 mod payload;
 mod policy;
 mod propose;
@@ -26,18 +28,20 @@ pub use describe::{as_of_label, change_direction, change_display, timing_now};
 pub use display::ProposalDetails;
 pub use execute::execute_once;
 pub use expiry::expire_once;
-pub use payload::{ActionPayload, ActionType, Kind};
+pub use payload::{ActionPayload, ActionType, Kind, ProposedPart};
 pub use policy::{LIFE_SECONDS_MAX, LIFE_SECONDS_MIN, Policy, get_policy, set_policy};
 pub use propose::{NewAction, PreparedAction, prepare, propose};
 pub use read::{ActionPage, Filter, count_pending, get, get_by_thread, list};
 
 pub(crate) fn statements() -> Vec<&'static str> {
     [
+        annotating::STATEMENTS,
         changes::STATEMENTS,
         decide::STATEMENTS,
         describe::STATEMENTS,
         execute::STATEMENTS,
         expiry::STATEMENTS,
+        named_transaction::STATEMENTS,
         policy::STATEMENTS,
         propose::STATEMENTS,
         read::STATEMENTS,

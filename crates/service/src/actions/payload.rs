@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use crate::classify::overrides::Override;
 use crate::classify::rules::NewRule;
 use crate::ledger::Direction;
+use crate::ledger::annotations::Tags;
+use crate::ledger::splits::Part;
 use crate::trading::paper::orders::Order;
 
 base::words!(
@@ -18,6 +20,8 @@ base::words!(
         Recategorize => "transaction.recategorize",
         Rename => "transaction.rename",
         LinkTransfer => "transaction.link_transfer",
+        Split => "transaction.split",
+        Annotate => "transaction.annotate",
         Rule => "rule.create",
         Transfer => "transfer.propose",
         Custom => "custom",
@@ -42,9 +46,11 @@ impl ActionType {
         match self {
             ActionType::PaperTrade => Kind::Trade,
             ActionType::PaperAccount => Kind::AccountCreate,
-            ActionType::Recategorize | ActionType::Rename | ActionType::LinkTransfer => {
-                Kind::DataFix
-            }
+            ActionType::Recategorize
+            | ActionType::Rename
+            | ActionType::LinkTransfer
+            | ActionType::Split
+            | ActionType::Annotate => Kind::DataFix,
             ActionType::Rule => Kind::Automation,
             ActionType::Transfer => Kind::Transfer,
             ActionType::Custom => Kind::Unknown,
@@ -56,6 +62,26 @@ impl Kind {
     /// Whether the person executes it elsewhere and then confirms it here.
     pub fn is_executed_by_person(self) -> bool {
         matches!(self, Kind::Transfer | Kind::Unknown)
+    }
+}
+
+/// A part of a proposed split. The amount is in the currency of the transaction, which only its account knows.
+#[derive(Debug, Clone)]
+pub struct ProposedPart {
+    pub amount: Fixed9,
+    pub category: Category,
+    pub note: String,
+}
+
+impl ProposedPart {
+    /// The parts in minor units of a currency; `None` if one has more decimals than the currency or is too large.
+    pub(super) fn in_currency(parts: &[ProposedPart], currency: Currency) -> Option<Vec<Part>> {
+        let part = |it: &ProposedPart| {
+            let amount = Money::parse(&it.amount.to_string(), currency).ok()?;
+            let (category, note) = (it.category, it.note.clone());
+            Some(Part { amount_minor: amount.minor(), category, note })
+        };
+        parts.iter().map(part).collect()
     }
 }
 
@@ -80,6 +106,17 @@ pub enum ActionPayload {
     /// Two transactions that are one transfer between own accounts.
     TransferLink {
         transactions: [TransactionId; 2],
+    },
+    /// One transaction that is split over categories.
+    Split {
+        transaction: TransactionId,
+        parts: Vec<ProposedPart>,
+    },
+    /// A note, which replaces that of each transaction, and tags, which are added to theirs.
+    Annotation {
+        transactions: Vec<TransactionId>,
+        note: Option<String>,
+        tags: Tags,
     },
     Rule(NewRule),
     Transfer {
@@ -107,6 +144,8 @@ impl ActionPayload {
             }
             ActionPayload::Correction { .. } => ActionType::Recategorize,
             ActionPayload::TransferLink { .. } => ActionType::LinkTransfer,
+            ActionPayload::Split { .. } => ActionType::Split,
+            ActionPayload::Annotation { .. } => ActionType::Annotate,
             ActionPayload::Rule(_) => ActionType::Rule,
             ActionPayload::Transfer { .. } => ActionType::Transfer,
             ActionPayload::Custom { .. } => ActionType::Custom,
@@ -146,6 +185,21 @@ impl ActionPayload {
             }
             ActionPayload::TransferLink { transactions } => {
                 json!({ "transaction_ids": transactions.map(|it| it.to_string()) })
+            }
+            ActionPayload::Split { transaction, parts } => {
+                let part = |it: &ProposedPart| {
+                    json!({
+                        "amount": it.amount.to_string(),
+                        "category": it.category.detailed(),
+                        "note": it.note,
+                    })
+                };
+                let parts: Vec<Value> = parts.iter().map(part).collect();
+                json!({ "transaction_id": transaction.to_string(), "splits": parts })
+            }
+            ActionPayload::Annotation { transactions, note, tags } => {
+                let ids: Vec<String> = transactions.iter().map(ToString::to_string).collect();
+                json!({ "transaction_ids": ids, "note": note, "tags": tags.text() })
             }
             ActionPayload::Rule(rule) => json!({
                 "like": rule.like,
@@ -193,6 +247,18 @@ impl ActionPayload {
             ActionType::LinkTransfer => Some(ActionPayload::TransferLink {
                 transactions: read_transactions(&it)?.try_into().ok()?,
             }),
+            ActionType::Split => {
+                let parts = it["splits"].as_array()?.iter().map(read_part);
+                Some(ActionPayload::Split {
+                    transaction: TransactionId::parse(text("transaction_id")?).ok()?,
+                    parts: parts.collect::<Option<_>>()?,
+                })
+            }
+            ActionType::Annotate => Some(ActionPayload::Annotation {
+                transactions: read_transactions(&it)?,
+                note: text("note").map(str::to_owned),
+                tags: Tags::parse(text("tags")?).ok()?,
+            }),
             ActionType::Rule => Some(ActionPayload::Rule(NewRule {
                 like: text("like").map(str::to_owned),
                 words: text("words").map(str::to_owned),
@@ -232,6 +298,14 @@ fn override_json(sets: &Override) -> Value {
 fn read_transactions(payload: &Value) -> Option<Vec<TransactionId>> {
     let ids = payload["transaction_ids"].as_array()?.iter();
     ids.map(|it| TransactionId::parse(it.as_str()?).ok()).collect()
+}
+
+fn read_part(part: &Value) -> Option<ProposedPart> {
+    Some(ProposedPart {
+        amount: Fixed9::parse(part["amount"].as_str()?).ok()?,
+        category: Category::parse(part["category"].as_str()?)?,
+        note: part["note"].as_str()?.to_owned(),
+    })
 }
 
 fn read_override(it: &Value) -> Option<Override> {

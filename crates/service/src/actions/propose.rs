@@ -1,6 +1,6 @@
 //! Creating proposals: the payload is validated, described for the person, and stored.
 
-use base::Timestamp;
+use base::{Timestamp, TransactionId};
 use db::params;
 use webhooks::outbox;
 use wire::v1::{Event, Scope};
@@ -11,6 +11,7 @@ use super::display::ProposalDetails;
 use super::payload::ActionPayload;
 use super::{policy, read};
 use crate::classify::overrides::{Override, TRANSACTIONS_MAX};
+use crate::ledger::annotations::NOTE_LENGTH_MAX;
 use crate::ledger::quotes::{self, SourcedQuote};
 use crate::platform::audit::{self, Note};
 use crate::trading::paper;
@@ -74,9 +75,10 @@ pub async fn prepare(app: &App, caller: &Caller, mut new: NewAction) -> Result<P
 fn required_scopes(payload: &ActionPayload) -> &'static [Scope] {
     match payload {
         ActionPayload::Trade { .. } | ActionPayload::PaperAccount { .. } => &[Scope::PaperTrade],
-        ActionPayload::Correction { .. } | ActionPayload::TransferLink { .. } => {
-            &[Scope::ActionsWrite, Scope::TransactionsRead]
-        }
+        ActionPayload::Correction { .. }
+        | ActionPayload::TransferLink { .. }
+        | ActionPayload::Split { .. }
+        | ActionPayload::Annotation { .. } => &[Scope::ActionsWrite, Scope::TransactionsRead],
         ActionPayload::Transfer { .. } => &[Scope::ActionsWrite, Scope::AccountsRead],
         ActionPayload::Rule(_) | ActionPayload::Custom { .. } => &[Scope::ActionsWrite],
     }
@@ -258,16 +260,22 @@ fn validate(new: &mut NewAction) -> Result<()> {
             validate_paper_account(name, *cash_minor)
         }
         ActionPayload::Correction { transactions, sets, .. } => {
-            transactions.sort_unstable();
-            transactions.dedup();
-            if transactions.is_empty() || transactions.len() > TRANSACTIONS_MAX {
-                let message = format!(
-                    "payload.transaction_ids must name 1 to {} transactions",
-                    TRANSACTIONS_MAX
-                );
-                return Err(Error::invalid("payload.transaction_ids", message));
-            }
+            validate_transactions(transactions)?;
             validate_override(sets)
+        }
+        // `describe` compares the parts with the transaction.
+        ActionPayload::Split { parts, .. } => parts.iter().try_for_each(|it| {
+            validate_text("payload.splits.note", Some(&it.note), NOTE_LENGTH_MAX, false)
+        }),
+        ActionPayload::Annotation { transactions, note, tags } => {
+            validate_transactions(transactions)?;
+            if note.is_none() && tags.is_empty() {
+                return Err(Error::invalid(
+                    "payload.note",
+                    "payload.note or payload.tags must be given",
+                ));
+            }
+            validate_text("payload.note", note.as_deref(), NOTE_LENGTH_MAX, true)
         }
         // `describe` reads the two and refuses those that cannot be a transfer.
         ActionPayload::TransferLink { .. } => Ok(()),
@@ -307,6 +315,18 @@ fn validate(new: &mut NewAction) -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// Sorts the ids, each once, and limits how many there are.
+fn validate_transactions(transactions: &mut Vec<TransactionId>) -> Result<()> {
+    transactions.sort_unstable();
+    transactions.dedup();
+    if transactions.is_empty() || transactions.len() > TRANSACTIONS_MAX {
+        let message =
+            format!("payload.transaction_ids must name 1 to {TRANSACTIONS_MAX} transactions");
+        return Err(Error::invalid("payload.transaction_ids", message));
+    }
+    Ok(())
 }
 
 fn validate_override(values: &Override) -> Result<()> {

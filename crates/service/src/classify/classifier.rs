@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use base::category::Category;
 use base::draft::AccountKind;
-use base::{AccountId, TransactionId, UserId};
+use base::{AccountId, Money, TransactionId, UserId};
 use calc::enrich::{
     CleanedDescriptor, Enriched, History, Sample, TransactionFacts, TransactionOverride, clean,
     enrich,
@@ -25,7 +25,7 @@ pub(crate) struct ClassifierInput<'a> {
     /// None for a transaction that is not stored yet.
     pub(crate) id: Option<TransactionId>,
     pub(crate) account: AccountId,
-    pub(crate) amount_minor: i64,
+    pub(crate) amount: Money,
     pub(crate) counterparty: Option<&'a str>,
     pub(crate) category: Option<Category>,
 }
@@ -78,8 +78,9 @@ impl Classifier {
     ) -> Enriched {
         let facts = TransactionFacts {
             account: input.account,
-            inflow: input.amount_minor > 0,
-            amount_minor: input.amount_minor.saturating_abs(),
+            inflow: input.amount.minor() > 0,
+            amount_minor: input.amount.minor().saturating_abs(),
+            currency: input.amount.currency(),
             account_kind,
             account_subtype,
             source_counterparty: input.counterparty,

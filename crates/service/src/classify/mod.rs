@@ -8,10 +8,13 @@ pub mod overrides;
 pub(crate) mod reclassify;
 pub(crate) mod recompute;
 pub mod rule_matches;
+pub mod rule_order;
+pub mod rule_preview;
+pub(crate) mod rule_snapshots;
 pub mod rules;
 pub mod transfers;
 
-pub use calc::enrich::CategorySource;
+pub use calc::enrich::{AmountRange, CategorySource};
 
 pub(crate) fn statements() -> Vec<&'static str> {
     [
@@ -20,6 +23,9 @@ pub(crate) fn statements() -> Vec<&'static str> {
         &reclassify::statements(),
         recompute::STATEMENTS,
         rule_matches::STATEMENTS,
+        rule_order::STATEMENTS,
+        rule_preview::STATEMENTS,
+        rule_snapshots::STATEMENTS,
         rules::STATEMENTS,
         transfers::STATEMENTS,
     ]

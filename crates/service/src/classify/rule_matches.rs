@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use base::category::Category;
-use base::{AccountId, RuleId, TransactionId, UserId};
+use base::{AccountId, Currency, Money, RuleId, TransactionId, UserId};
 use calc::enrich::{Rule, RuleSubject, TransactionOverride, clean};
 use db::params;
 
@@ -41,7 +41,9 @@ pub async fn count(app: &App, caller: &Caller) -> Result<HashMap<RuleId, RuleMat
         accounts::list_all(app, caller).await?.into_iter().map(|it| it.id).collect();
     let matches = vec![RuleMatches::default(); rules.ids.len()];
     let mut counter = MatchCounter { rules: &rules, overrides, matches };
-    let by_merchant_alone = |it: &Rule| it.words.is_none() && it.from_ms.is_none();
+    let by_merchant_alone = |it: &Rule| {
+        it.key.is_some() && it.words.is_none() && it.from_ms.is_none() && it.amounts.is_none()
+    };
     let lookups = accounts.len() * rules.rules.keys().count();
     if rules.rules.iter().all(by_merchant_alone) && lookups <= LOOKUPS_MAX {
         counter.look_up(app, user, &accounts).await?;
@@ -79,11 +81,11 @@ impl MatchCounter<'_> {
             for key in rules.rules.keys() {
                 let of_merchant = params![user, *account, key];
                 let count = |row: &db::Row<'_>| {
-                    let amount_minor: i64 = row.get(1)?;
-                    let inflow = amount_minor > 0;
+                    // No rule asks for an amount here, so the currency does not matter.
+                    let amount = Money::new(row.get(1)?, Currency::USD);
                     self.count(&Candidate {
                         id: row.get(0)?,
-                        subject: RuleSubject { key, text: "", account: *account, inflow },
+                        subject: RuleSubject { key, text: "", account: *account, amount },
                         state: row.get(2)?,
                         counterparty: None,
                         category: None,
@@ -102,7 +104,6 @@ impl MatchCounter<'_> {
         // Banks repeat their descriptions, and cleaning one costs more than all the rest.
         let mut cleaned: HashMap<String, String> = HashMap::new();
         let count = |row: &db::Row<'_>| {
-            let amount_minor: i64 = row.get(2)?;
             let (key, description): (Option<&str>, &str) = (row.get(4)?, row.get(7)?);
             if needs_text && !cleaned.contains_key(description) {
                 cleaned.insert(description.to_owned(), clean(description).text);
@@ -113,7 +114,7 @@ impl MatchCounter<'_> {
                     key: key.unwrap_or_default(),
                     text: cleaned.get(description).map_or("", String::as_str),
                     account: row.get(1)?,
-                    inflow: amount_minor > 0,
+                    amount: Money::new(row.get(2)?, row.get(8)?),
                 },
                 state: row.get(3)?,
                 counterparty: row.get(5)?,
@@ -187,7 +188,7 @@ pub(crate) async fn find_hiding_rule(
 // These two statements read few columns: one index alone answers the first, and the second reads very many rows.
 const OF_MERCHANT: &str = "select id, amount_minor, state from transactions
     where user_id = $1 and account_id = $2 and merchant_key = $3 and state <> 'removed'";
-const NEWEST: &str = "select id, account_id, amount_minor, state, merchant_key, counterparty, category, description
-    from transactions where user_id = $1 and state <> 'removed' order by posted_on desc, id desc limit $2";
+const NEWEST: &str = "select id, account_id, amount_minor, state, merchant_key, counterparty, category, description,
+    currency from transactions where user_id = $1 and state <> 'removed' order by posted_on desc, id desc limit $2";
 
 pub(super) const STATEMENTS: &[&str] = &[OF_MERCHANT, NEWEST];

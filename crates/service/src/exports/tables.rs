@@ -243,6 +243,10 @@ pub(super) const RULES: Table = Table {
         ("counterparty_name", ColumnType::Text),
         ("category", ColumnType::Text),
         ("created_at", ColumnType::Moment),
+        ("amount_currency", ColumnType::Text),
+        ("amount_least", ColumnType::Amount(8)),
+        ("amount_most", ColumnType::Amount(8)),
+        ("position", ColumnType::Number),
     ],
 };
 
@@ -340,7 +344,8 @@ const PAPER_TRADES_AFTER: &str = "select e.account_id, e.number, e.id, e.kind, e
     where e.user_id = $1 and (e.account_id, e.number) > ($2, $3)
     order by e.account_id, e.number limit $4";
 const RULES_AFTER: &str = "select id, merchant_key, words, account_id, direction, counterparty,
-    category, created_at from rules where user_id = $1 and id > $2 order by id limit $3";
+    category, created_at, amount_currency, amount_least, amount_most, position from rules
+    where user_id = $1 and id > $2 order by id limit $3";
 const CORRECTIONS_AFTER: &str =
     "select transaction_id, counterparty, category, fixed_at from transaction_fixes
     where user_id = $1 and transaction_id > $2 order by transaction_id limit $3";

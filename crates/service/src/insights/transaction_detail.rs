@@ -100,7 +100,7 @@ pub async fn get(app: &App, caller: &Caller, id: TransactionId) -> Result<Transa
             key: merchant_key.as_deref().unwrap_or_default(),
             text: "",
             account: detail.account.id,
-            inflow: detail.amount.minor() > 0,
+            amount: detail.amount,
         };
         let about = (subject, detail.description.as_str());
         detail.hidden_by = rule_matches::find_hiding_rule(app, caller.user, id, about).await?;

@@ -1,15 +1,16 @@
-//! The person's own note and tags of a transaction. No import, rule or program changes them.
+//! The person's own note and tags of a transaction. No import or rule changes them, and a program only with approval.
 
 use std::collections::BTreeSet;
 
-use base::{AccountId, TransactionId};
+use base::{AccountId, TransactionId, UserId};
 use db::{Tx, params};
+use serde::{Deserialize, Serialize};
 use webhooks::outbox;
 use wire::v1::Event;
 
 use super::stamps;
 use super::transactions::TransactionState;
-use crate::platform::audit::{self, Note};
+use crate::platform::audit::{self, Actor, Note};
 use crate::{App, Caller, Error, Result};
 
 pub const NOTE_LENGTH_MAX: usize = 500;
@@ -28,13 +29,24 @@ impl Tags {
         let words = text.split(|it: char| it.is_whitespace() || it == ',');
         let tags =
             words.filter(|it| !it.is_empty()).map(parse_tag).collect::<Result<BTreeSet<_>>>()?;
-        if tags.len() > TAGS_MAX {
-            return Err(Error::invalid(
-                "tags",
-                format!("a transaction can have up to {TAGS_MAX} tags"),
-            ));
+        let tags = Tags(tags);
+        tags.check()?;
+        Ok(tags)
+    }
+
+    /// These tags and others.
+    pub(crate) fn with(mut self, others: &Tags) -> Result<Tags> {
+        self.0.extend(others.0.iter().cloned());
+        self.check()?;
+        Ok(self)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.0.len() > TAGS_MAX {
+            let message = format!("a transaction can have up to {TAGS_MAX} tags");
+            return Err(Error::invalid("tags", message));
         }
-        Ok(Tags(tags))
+        Ok(())
     }
 
     /// Reads tags as they are stored.
@@ -83,29 +95,87 @@ pub async fn set(
     (note, tags): (&str, Tags),
 ) -> Result<()> {
     caller.require_owner("transaction")?;
-    let (note, tags) = (checked_note(note)?, tags.stored());
-    let (mine, caller) = (app.clone(), caller.clone());
-    app.db.write(move |tx| set_in(&mine, tx, &caller, id, (note, tags))).await
+    let new = Annotation { note: checked_note(note)?, tags: tags.stored() };
+    let (mine, user, actor) = (app.clone(), caller.user, Actor::from(caller));
+    app.db.write(move |tx| write_in(&mine, tx, (user, actor), id, |_| Ok(new))).await?;
+    Ok(())
 }
 
-fn set_in(
+/// The note and the tags of a transaction as they are stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Annotation {
+    note: Option<String>,
+    tags: Option<String>,
+}
+
+/// The note and tags from before a change, to undo the change. Its field names are stored.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct AnnotationSnapshot {
+    transaction: String,
+    before: Annotation,
+    /// What was written. A note that differs is the person's own later one, and stays.
+    written: Annotation,
+}
+
+/// Sets the note of a transaction if one is given, adds tags, and returns both from before.
+pub(crate) fn annotate(
     app: &App,
     tx: &mut Tx<'_>,
-    caller: &Caller,
+    by: (UserId, Actor),
     id: TransactionId,
-    (note, tags): (Option<String>, Option<String>),
+    (note, tags): (Option<&str>, &Tags),
+) -> Result<AnnotationSnapshot> {
+    write_in(app, tx, by, id, |before| {
+        let note = match note {
+            Some(note) => checked_note(note)?,
+            None => before.note.clone(),
+        };
+        let all = Tags::read(before.tags.as_deref()).with(tags)?;
+        Ok(Annotation { note, tags: all.stored() })
+    })
+}
+
+/// Restores the note and tags from before a change, unless the person has changed them since.
+pub(crate) fn restore(
+    app: &App,
+    tx: &mut Tx<'_>,
+    user: UserId,
+    snapshot: &AnnotationSnapshot,
 ) -> Result<()> {
-    let now = app.clock.now();
-    let stamp = stamps::next(tx, caller.user, now)?;
-    let found = tx.first(FIND, params![caller.user, id], |row| {
-        let of: (AccountId, TransactionState) = (row.get(0)?, row.get(1)?);
-        Ok((of, row.get::<Option<String>>(2)?, row.get::<Option<String>>(3)?))
-    })?;
-    let ((account, state), old_note, old_tags) = found.ok_or(Error::NotFound("transaction"))?;
-    if (&old_note, &old_tags) == (&note, &tags) {
-        return Ok(());
+    let id = TransactionId::parse(&snapshot.transaction)
+        .map_err(|_| Error::internal("the stored note of a transaction has an invalid id"))?;
+    let AnnotationSnapshot { before, written, .. } = snapshot;
+    let restored = write_in(app, tx, (user, Actor::system()), id, |now| {
+        Ok(if now == written { before } else { now }.clone())
+    });
+    match restored {
+        Ok(_) | Err(Error::NotFound(_)) => Ok(()),
+        Err(error) => Err(error),
     }
-    tx.execute(SET, params![caller.user, id, &note, &tags, stamp])?;
+}
+
+/// Replaces the note and tags of a transaction by what follows from them.
+fn write_in(
+    app: &App,
+    tx: &mut Tx<'_>,
+    (user, actor): (UserId, Actor),
+    id: TransactionId,
+    new: impl FnOnce(&Annotation) -> Result<Annotation>,
+) -> Result<AnnotationSnapshot> {
+    let now = app.clock.now();
+    let stamp = stamps::next(tx, user, now)?;
+    let found = tx.first(FIND, params![user, id], |row| {
+        let of: (AccountId, TransactionState) = (row.get(0)?, row.get(1)?);
+        Ok((of, Annotation { note: row.get(2)?, tags: row.get(3)? }))
+    })?;
+    let ((account, state), before) = found.ok_or(Error::NotFound("transaction"))?;
+    let written = new(&before)?;
+    let snapshot = AnnotationSnapshot { transaction: id.to_string(), before, written };
+    let AnnotationSnapshot { before, written, .. } = &snapshot;
+    if before == written {
+        return Ok(snapshot);
+    }
+    tx.execute(SET, params![user, id, &written.note, &written.tags, stamp])?;
     if state != TransactionState::Hidden {
         let event = Event::TransactionsUpdated {
             account_id: account.to_string(),
@@ -113,14 +183,15 @@ fn set_in(
             count: 1,
             removed: false,
         };
-        outbox::append(&app.webhooks, tx, caller.user, &[event])?;
+        outbox::append(&app.webhooks, tx, user, &[event])?;
     }
     let details = "Changed the note or the tags of a transaction";
-    audit::note(tx, caller.user, now, Note::new(caller, "transaction.annotate", details).about(id))
+    audit::note(tx, user, now, Note::new(actor, "transaction.annotate", details).about(id))?;
+    Ok(snapshot)
 }
 
 /// Checks a note, and returns it without blanks around it; none if it is empty.
-fn checked_note(note: &str) -> Result<Option<String>> {
+pub(crate) fn checked_note(note: &str) -> Result<Option<String>> {
     let note = note.replace("\r\n", "\n");
     let note = note.trim();
     let is_bad = |it: char| it.is_control() && it != '\n';

@@ -70,6 +70,29 @@ const EXAMPLES: &[(&str, &str)] = &[
 }"#,
     ),
     (
+        "A receipt over two categories",
+        r#"{
+  "action_type": "transaction.split",
+  "payload": {
+    "transaction_id": "txn_01kny3v1m8f2x9q4t7r5c6b8de",
+    "splits": [
+      { "amount": -3.00, "category": "Coffee shops" },
+      { "amount": -1.50, "category": "Groceries", "note": "Milk" }
+    ]
+  }
+}"#,
+    ),
+    (
+        "Tags",
+        r#"{
+  "action_type": "transaction.annotate",
+  "payload": {
+    "transaction_ids": ["txn_01kny3v1m8f2x9q4t7r5c6b8de"],
+    "tags": ["summer-trip"]
+  }
+}"#,
+    ),
+    (
         "A rule",
         r#"{
   "action_type": "rule.create",

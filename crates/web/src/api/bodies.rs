@@ -60,6 +60,18 @@ pub enum Holds {
     Uuid,
     /// A list of up to a hundred ids.
     Ids(&'static str),
+    /// A list of texts.
+    Texts {
+        longest: usize,
+    },
+    /// A list of objects with these members.
+    Objects {
+        members: &'static [Member],
+        least: usize,
+        most: usize,
+    },
+    /// An amount that may be negative.
+    Amount,
     /// An object of the client's own choice.
     Json,
     /// An object whose members depend on the value of the member `word`.

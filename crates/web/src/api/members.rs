@@ -42,6 +42,17 @@ impl Members {
         }
     }
 
+    /// A list of nested objects; errors name a member with the position of its object.
+    pub fn objects(&self, name: &str, known: &[Member]) -> Result<Option<Vec<Members>>> {
+        let read = |raw: &str| serde_json::from_str::<Vec<InOrder>>(raw).ok();
+        let Some(objects) = self.read(name, "be a list of objects", read)? else { return Ok(None) };
+        let path = |index: usize| format!("{}{name}.{index}.", self.path);
+        let read = objects.into_iter().enumerate();
+        read.map(|(index, it)| Members::among(path(index), it.0, known))
+            .collect::<Result<_>>()
+            .map(Some)
+    }
+
     fn among(path: String, all: Vec<(String, Box<RawValue>)>, known: &[Member]) -> Result<Members> {
         for (index, (name, _)) in all.iter().enumerate() {
             if !known.iter().any(|it| it.name == name) {

@@ -1,12 +1,14 @@
 //! Payloads of POST /actions: the members of each action type, and how they are parsed.
 
 use base::category::Category;
-use base::{Currency, PaperAccountId};
+use base::{Currency, PaperAccountId, split};
 use service::access::users;
-use service::actions::{ActionPayload, ActionType, Side, Size};
+use service::actions::{ActionPayload, ActionType, ProposedPart, Side, Size};
 use service::classify::overrides::Override;
 use service::classify::rules::NewRule;
 use service::ledger::Direction;
+use service::ledger::annotations::{NOTE_LENGTH_MAX, TAG_LENGTH_MAX, Tags};
+use service::ledger::splits;
 use service::{Error, Result};
 
 use super::bodies::{Holds, Member, Rule, Variant};
@@ -62,6 +64,16 @@ const CATEGORY: Member = Member::required(
 const COUNTERPARTY: Member =
     Member::required("counterparty_name", Holds::Text { longest: 80 }, "Name of the counterparty.");
 
+const PART: &[Member] = &[
+    Member::required(
+        "amount",
+        Holds::Amount,
+        "With the sign of the transaction, and no more decimals than its currency has.",
+    ),
+    CATEGORY,
+    Member::optional("note", Holds::Text { longest: splits::NOTE_LENGTH_MAX }, "On one line."),
+];
+
 const SIDES: &[&str] = &["buy", "sell"];
 const DIRECTIONS: &[&str] = &["inflow", "outflow"];
 const CASH_DEFAULT_MINOR: i64 = 10_000_000;
@@ -103,6 +115,38 @@ pub(super) const PAYLOADS: &[Variant] = &[
                 income nor as spending. Needs `actions:write` and `transactions:read`.",
         rules: &[],
         members: &[BOTH_LEGS],
+    },
+    Variant {
+        word: "transaction.split",
+        about: "Splits a transaction over categories. Figures by category then count the parts. Needs `actions:write` and \
+                `transactions:read`.",
+        rules: &[],
+        members: &[
+            Member::required("transaction_id", Holds::Id("txn_"), "The transaction to split."),
+            Member::required(
+                "splits",
+                Holds::Objects { members: PART, least: split::PARTS_MIN, most: split::PARTS_MAX },
+                "The parts, which add up to the amount of the transaction.",
+            ),
+        ],
+    },
+    Variant {
+        word: "transaction.annotate",
+        about: "Sets the note of transactions, adds tags to them, or both. Needs `actions:write` and `transactions:read`.",
+        rules: &[Rule::AtLeastOne(["note", "tags"])],
+        members: &[
+            TRANSACTIONS,
+            Member::optional(
+                "note",
+                Holds::Text { longest: NOTE_LENGTH_MAX },
+                "Replaces the note of each transaction.",
+            ),
+            Member::optional(
+                "tags",
+                Holds::Texts { longest: TAG_LENGTH_MAX },
+                "Added to the tags of each transaction, such as `summer-trip`.",
+            ),
+        ],
     },
     Variant {
         word: "rule.create",
@@ -206,6 +250,27 @@ pub(super) async fn read(call: &Call, body: &Members, kind: ActionType) -> Resul
                 .map_err(|_| payload.refuse("transaction_ids", "must name two transactions"))?;
             Ok(ActionPayload::TransferLink { transactions })
         }
+        ActionType::Split => Ok(ActionPayload::Split {
+            transaction: payload.required("transaction_id", payload.id("transaction_id")?)?,
+            parts: payload
+                .required("splits", payload.objects("splits", PART)?)?
+                .iter()
+                .map(part)
+                .collect::<Result<_>>()?,
+        }),
+        ActionType::Annotate => {
+            let tags = payload.texts("tags")?.unwrap_or_default();
+            let has_blank = tags.iter().any(|it| it.contains(char::is_whitespace));
+            let tags = Tags::parse(&tags.join(" ")).ok().filter(|_| !has_blank);
+            let message =
+                "must be up to 20 tags of letters, digits or hyphens, such as summer-trip";
+            let ids = payload.ids("transaction_ids")?;
+            Ok(ActionPayload::Annotation {
+                transactions: payload.required("transaction_ids", ids)?,
+                note: payload.filled_text("note")?,
+                tags: tags.ok_or_else(|| payload.refuse("tags", message))?,
+            })
+        }
         ActionType::Rule => rule(&payload),
         ActionType::Transfer => {
             let currency = match payload.text("currency")? {
@@ -254,6 +319,14 @@ fn fix(payload: &Members, correction: Override) -> Result<ActionPayload> {
         transactions: payload.required("transaction_ids", transactions)?,
         sets: correction,
         always: payload.bool("always")?.unwrap_or(false),
+    })
+}
+
+fn part(members: &Members) -> Result<ProposedPart> {
+    Ok(ProposedPart {
+        amount: members.required("amount", members.quantity("amount")?)?,
+        category: members.required("category", category(members)?)?,
+        note: members.text("note")?.unwrap_or_default(),
     })
 }
 

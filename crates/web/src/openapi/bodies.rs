@@ -184,6 +184,13 @@ fn held(holds: Holds) -> Value {
         Holds::Ids(prefix) => {
             json!({ "type": "array", "items": id(prefix), "minItems": 1, "maxItems": 100 })
         }
+        Holds::Texts { longest } => {
+            json!({ "type": "array", "items": { "type": "string", "maxLength": longest } })
+        }
+        Holds::Objects { members, least, most } => json!({
+            "type": "array", "items": object(members, &[]), "minItems": least, "maxItems": most,
+        }),
+        Holds::Amount => json!({ "type": "number", "format": "decimal" }),
         Holds::Json => json!({ "type": "object", "additionalProperties": true }),
         // Replaced by a reference to the payload of each value.
         Holds::ByWord { .. } => json!({ "type": "object" }),

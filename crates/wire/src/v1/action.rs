@@ -71,7 +71,7 @@ pub struct ActionResult {
     /// The account, of `paper_account.create`.
     #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a70")]
     pub paper_account_id: String,
-    /// The number of changed transactions, of `transaction.recategorize`, `transaction.rename` and `transaction.link_transfer`.
+    /// The number of changed transactions, of the actions whose type begins with `transaction.`.
     #[schema(example = 2)]
     pub transaction_count: i64,
     /// The rules that were created, of `transaction.recategorize` and `transaction.rename`.

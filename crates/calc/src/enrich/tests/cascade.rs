@@ -24,6 +24,7 @@ pub(super) fn facts() -> TransactionFacts<'static> {
         account_subtype: None,
         inflow: false,
         amount_minor: 12_34,
+        currency: Currency::USD,
         source_counterparty: None,
         source_category: None,
         transfer: None,
@@ -66,6 +67,8 @@ fn rule(id: u64) -> Rule {
         words: None,
         account: None,
         inflow: None,
+        amounts: None,
+        position: None,
         from_ms: None,
         counterparty: None,
         category: None,
@@ -334,6 +337,44 @@ fn rules_apply_by_key_and_account_then_key_then_words_and_newest_first() {
     assert_eq!(decide(&[&words, &elsewhere]), words.category);
     assert_eq!(decide(&[&words, &newer_words]), newer_words.category);
     assert_eq!(decide(&[&elsewhere, &inward, &no_condition]), None);
+}
+
+#[test]
+fn a_rule_may_ask_for_an_amount_in_its_currency() {
+    let range =
+        |least_minor, most_minor, currency| Some(AmountRange { currency, least_minor, most_minor });
+    let decide = |amounts: Option<AmountRange>, account: Option<AccountId>| {
+        let travel = Some(category("TRAVEL_LODGING"));
+        let rules = Rules::new(vec![Rule { amounts, account, category: travel, ..rule(1) }]);
+        enrich(&clean("LUIGI"), &facts(), &rules, &History::empty()).category == travel
+    };
+    let usd = Currency::USD;
+    assert!(decide(range(Some(1_234), Some(1_234), usd), None), "both ends are included");
+    assert!(decide(range(None, Some(2_000), usd), Some(account(1))));
+    assert!(decide(range(Some(100), None, usd), None));
+    assert!(!decide(range(Some(1_235), None, usd), None));
+    assert!(!decide(range(None, Some(1_233), usd), None));
+    assert!(!decide(range(Some(100), None, Currency::EUR), None));
+    assert!(decide(None, Some(account(1))), "an account alone is a condition");
+    assert!(!decide(None, Some(account(2))));
+    assert!(!decide(None, None), "a rule without conditions applies to nothing");
+}
+
+#[test]
+fn the_order_of_the_person_comes_before_every_other_precedence() {
+    let keyed = Rule { account: Some(account(1)), ..keyed(1, "LUIGI", "TRAVEL_LODGING") };
+    let words = Some("luigi".to_owned());
+    let worded = Rule { words, category: Some(category("TRAVEL_FLIGHTS")), ..rule(2) };
+    let decide = |keyed_position, worded_position| {
+        let keyed = Rule { position: keyed_position, ..keyed.clone() };
+        let worded = Rule { position: worded_position, ..worded.clone() };
+        let rules = Rules::new(vec![worded, keyed]);
+        enrich(&clean("LUIGI"), &facts(), &rules, &History::empty()).category
+    };
+    assert_eq!(decide(None, None), keyed.category);
+    assert_eq!(decide(Some(2), Some(1)), worded.category);
+    assert_eq!(decide(Some(1), Some(2)), keyed.category);
+    assert_eq!(decide(Some(1), None), worded.category, "a rule without a place comes first");
 }
 
 #[test]

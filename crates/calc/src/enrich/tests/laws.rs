@@ -197,7 +197,7 @@ proptest! {
         let rule = Rule {
             id: 1, key: Some(clean(&text).key), words: None, account: None, inflow: None,
             counterparty: Some("Ruled".to_owned()), category: Category::parse("OTHER_OTHER"),
-            from_ms: None, hides: false,
+            amounts: None, position: None, from_ms: None, hides: false,
         };
         let found = enrich(&clean(&text), &facts, &Rules::new(vec![rule]), &History::empty());
         prop_assert_eq!(found.counterparty.as_deref(), Some("Mine"));

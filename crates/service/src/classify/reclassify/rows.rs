@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use base::category::Category;
-use base::{AccountId, Currency, Date, TransactionId, date_from_days};
+use base::{AccountId, Currency, Date, Money, TransactionId, date_from_days};
 use calc::enrich::{self, CategorySource, CleanedDescriptor, CleanedTexts, Enriched};
 use calc::transfers::{Leg, LegText, Pair, TextFlags, TransferKind, TransferOverrides};
 use db::{Tx, params};
@@ -183,7 +183,7 @@ pub(super) fn classifier_input<'a>(
     ClassifierInput {
         id: Some(row.id),
         account: row.account,
-        amount_minor: row.amount_minor,
+        amount: Money::new(row.amount_minor, row.currency),
         counterparty: source_counterparty,
         category: row.source_category,
     }

@@ -190,7 +190,7 @@ fn classify(
     let input = ClassifierInput {
         id,
         account: account.id,
-        amount_minor: draft.amount.minor(),
+        amount: draft.amount,
         counterparty: draft.counterparty.as_deref(),
         category: draft.category,
     };

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use base::TransactionId;
 use base::category::Category;
-use service::actions::{self, Action, ActionPayload, Status};
+use base::{Fixed9, TransactionId};
+use service::actions::{self, Action, ActionPayload, ProposedPart, Status};
 use service::classify::corrections;
 use service::classify::overrides::Override;
 use service::classify::rules::{self, NewRule};
 use service::classify::transfers;
 use service::insights;
+use service::ledger::annotations::{self, Tags};
+use service::ledger::splits;
 use testkit::draft::{checking, statement, txn};
 
 use super::{ActionsFixture, approve, status_and_error};
@@ -21,7 +23,7 @@ async fn household() -> (ActionsFixture, Vec<listed::Listed>) {
     let mut account = checking("Everyday");
     for month in 1..=12 {
         let on = |day: u32| format!("2025-{month:02}-{day:02}");
-        let id = |name: &str| format!("{name} {month}");
+        let id = |name: &str| format!("{name}-{month}");
         account = account
             .with(txn(&on(1), 310_000, "ACME CORP PAYROLL").id(&id("pay")))
             .with(txn(&on(3), -1_599, "NETFLIX.COM 866-579-7172 CA").id(&id("film")))
@@ -59,6 +61,18 @@ fn categorized(code: &str) -> Override {
 
 fn correction(transactions: Vec<TransactionId>, sets: Override, always: bool) -> ActionPayload {
     ActionPayload::Correction { transactions, sets, always }
+}
+
+/// A split over groceries and coffee.
+fn split(transaction: TransactionId, amounts: &[&str]) -> ActionPayload {
+    let categories = ["FOOD_AND_DRINK_GROCERIES", "FOOD_AND_DRINK_COFFEE"];
+    let part = |(amount, code): (&&str, &&str)| ProposedPart {
+        amount: Fixed9::parse(amount).unwrap(),
+        category: Category::parse(code).unwrap(),
+        note: String::new(),
+    };
+    let parts = amounts.iter().zip(categories.iter().cycle()).map(part).collect();
+    ActionPayload::Split { transaction, parts }
 }
 
 /// All stored tables that follow from the data, without the times at which rows were computed.
@@ -111,6 +125,12 @@ async fn undoing_a_correction_or_rule_restores_every_row_exactly() {
             sets: categorized("FOOD_AND_DRINK_GROCERIES"),
             ..NewRule::default()
         }),
+        split(with_text(&rows, "X 1")[0], &["-4.00", "-5.00"]),
+        ActionPayload::Annotation {
+            transactions: with_text(&rows, "KROGER"),
+            note: Some("Weekly".to_owned()),
+            tags: Tags::parse("home").unwrap(),
+        },
     ] {
         let description = format!("{payload:?}");
         let action = execute(&fixture, payload).await;
@@ -312,4 +332,56 @@ async fn a_correction_cannot_be_undone_after_thirty_days() {
     fixture.world.advance_seconds(30 * 86_400 + 1);
     let late = actions::undo(fixture.app(), &fixture.session, action.id).await;
     assert_eq!(is_conflict(late), "this can no longer be undone");
+}
+
+#[tokio::test]
+async fn an_undo_keeps_a_split_and_a_note_that_the_person_changed_since() {
+    let (fixture, rows) = household().await;
+    let (app, owner) = (fixture.app(), &fixture.person.caller);
+    let id = with_text(&rows, "X 1")[0];
+    let divided = execute(&fixture, split(id, &["-4.00", "-5.00"])).await;
+    let tags = Tags::parse("gym").unwrap();
+    let tagged = ActionPayload::Annotation { transactions: vec![id], note: None, tags };
+    let tagged = execute(&fixture, tagged).await;
+    let find = async || insights::transaction_detail::get(app, owner, id).await.unwrap();
+    let found = find().await;
+    assert_eq!((found.split.unwrap().parts.len(), found.tags.text().as_str()), (2, "gym"));
+    splits::remove(app, owner, id).await.unwrap();
+    annotations::set(app, owner, id, ("Mine", Tags::parse("mine").unwrap())).await.unwrap();
+    for action in [divided, tagged] {
+        actions::undo(app, &fixture.session, action.id).await.unwrap();
+    }
+    let found = find().await;
+    assert!(found.split.is_none());
+    assert_eq!((found.note.as_deref(), found.tags.text().as_str()), (Some("Mine"), "mine"));
+}
+
+#[tokio::test]
+async fn a_proposed_split_that_does_not_fit_is_refused() {
+    let (fixture, rows) = household().await;
+    let id = with_text(&rows, "X 1")[0];
+    for wrong in [&["-4.00", "-4.99"][..], &["-9.00"], &["4.00", "5.00"], &["-4.001", "-4.999"]] {
+        let refused = fixture.propose(split(id, wrong).into()).await;
+        assert_eq!(param(refused), "payload.splits", "{wrong:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_approved_split_fails_if_the_amount_has_changed_since() {
+    let (fixture, rows) = household().await;
+    let on = testkit::day("2025-12-20");
+    let id = rows.iter().find(|it| it.posted_on == on).unwrap().id;
+    let proposed = fixture.propose(split(id, &["-4.00", "-5.00"]).into()).await.unwrap();
+    // The bank corrects the amount, from 9.00 to 9.50.
+    let changed = txn("2025-12-20", -950, "X 1").id("x-12");
+    fixture.person.import(statement([checking("Everyday").with(changed)])).await;
+    let (app, owner) = (fixture.app(), &fixture.person.caller);
+    let find = async || insights::transaction_detail::get(app, owner, id).await.unwrap();
+    assert_eq!(find().await.amount.minor(), -950);
+    let failed = approve(app, &fixture.session, &proposed, None).await.unwrap();
+    assert_eq!(status_and_error(&failed), ("failed", Some("VALIDATION_ERROR")));
+    let message = "The parts must add up to the amount of the transaction, which is -$9.50. Nothing was done.";
+    assert_eq!(failed.error_message.as_deref(), Some(message));
+    assert!(find().await.split.is_none());
+    assert!(actions::undo(app, &fixture.session, failed.id).await.is_err());
 }

@@ -10,6 +10,7 @@ mod processes;
 mod recompute;
 mod recurring;
 mod rule_matches;
+mod rule_preview;
 mod scores;
 mod stream_choices;
 mod summary;

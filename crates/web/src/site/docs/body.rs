@@ -69,6 +69,14 @@ fn holds(holds: Holds) -> Markup {
             Holds::Id(prefix) => { "an id" span.soft { code { (prefix) "..." } } }
             Holds::Uuid => { "an id" span.soft { "a UUID" } }
             Holds::Ids(prefix) => { "1 to 100 ids" span.soft { code { (prefix) "..." } } }
+            Holds::Texts { longest } => {
+                "a list of texts" span.soft { "up to " (longest) " characters each" }
+            }
+            Holds::Objects { members, least, most } => {
+                (least) " to " (most) " objects"
+                @for it in members { span.soft { code { (it.name) } " " (prose(it.description)) } }
+            }
+            Holds::Amount => { "a number" span.soft { "negative for money out" } }
             Holds::Json | Holds::ByWord { .. } => { "an object" }
         }
     }

@@ -221,7 +221,10 @@ pub const NO_PROOF: &[(&str, &str)] = &[
     ("/recurring/{id}", OWN_DATA),
     ("/recurring/{id}/dismiss", OWN_DATA),
     ("/recurring/{id}/restore", OWN_DATA),
+    ("/settings/rules/new", OWN_DATA),
     ("/settings/rules/{id}", OWN_DATA),
+    ("/settings/rules/{id}/up", OWN_DATA),
+    ("/settings/rules/{id}/down", OWN_DATA),
     ("/settings/rules/{id}/apply", OWN_DATA),
     ("/settings/rules/{id}/delete", OWN_DATA),
 ];

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use axum::extract::{Path, RawQuery};
 use axum::response::Response;
+use base::category::Category;
 use base::{Money, TransactionId};
 use http::StatusCode;
 use maud::{Markup, html};
@@ -207,10 +208,20 @@ impl TransactionPage<'_> {
                 }
                 p.soft {
                     "Your changes override your bank's data and are never overwritten. "
+                    a href=(self.rule_address()) { "Make a rule" } " "
                     a href="/settings/rules" { "View rules" }
                 }
             }
         }
+    }
+
+    /// The form of a new rule for transactions like this one.
+    fn rule_address(&self) -> String {
+        let it = self.it;
+        let merchant = it.merchant.as_deref().unwrap_or_default();
+        let category = it.category.map_or("", Category::detailed);
+        let query = urls::query_string(&[("merchant", merchant), ("category", category)]);
+        format!("/settings/rules/new{query}")
     }
 
     fn split(&self) -> Markup {

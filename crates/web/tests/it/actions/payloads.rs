@@ -63,6 +63,52 @@ async fn a_category_is_accepted_by_its_code_label_or_group() {
 }
 
 #[tokio::test]
+async fn a_split_and_tags_are_shown_and_applied_when_approved() {
+    let fixture = TradingFixture::new().await;
+    let transaction = fixture.get("/transactions").await.data()[0]["id"].clone();
+    let part = |amount: Value, category: &str| json!({ "amount": amount, "category": category });
+    let ask = async |parts: Value| {
+        let payload = json!({ "transaction_id": transaction, "splits": parts });
+        fixture.propose_action("transaction.split", payload).await
+    };
+    let mut gift = part(json!(-1.50), "Gifts");
+    gift["note"] = json!("For Kim");
+    let made = ask(json!([part(json!(-3), "Coffee shops"), gift])).await.data();
+    assert_eq!(text(&made["details"], "title"), "Split Corner Cafe 12 into 2 parts");
+    assert_eq!(made["details"]["changes"][2]["after"], "Gifts -$1.50 (For Kim)");
+    assert_eq!(fixture.approve(&made).await["result"], json!({ "transaction_count": 1 }));
+    let now = fixture.get("/transactions").await.data()[0].clone();
+    assert_eq!(now["splits"][1]["note"], "For Kim");
+    assert_eq!(now["splits"][0]["category_tier2"], "FOOD_AND_DRINK_COFFEE");
+    for (parts, member, message) in [
+        (json!([{ "category": "Gifts" }]), "splits.0.amount", "is missing"),
+        (json!([part(json!(-3), "Nothing")]), "splits.0.category", "must be a category such as"),
+        (json!([{ "amont": 1 }]), "splits.0.amont", "is not known here; did you mean amount?"),
+        (json!({}), "splits", "must be a list of objects"),
+    ] {
+        let refused = ask(parts).await.refusal();
+        assert!(refused.starts_with(&payload_error(member, message)), "{refused}");
+    }
+    let few = ask(json!([part(json!(-4.5), "Gifts")])).await.refusal();
+    assert_eq!(few, "400 VALIDATION_ERROR payload.splits: a split has 2 to 20 parts");
+
+    let annotate = async |rest: Value| {
+        let mut payload = json!({ "transaction_ids": [transaction] });
+        payload.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        fixture.propose_action("transaction.annotate", payload).await
+    };
+    let made = annotate(json!({ "tags": ["Work"], "note": "Team breakfast" })).await.data();
+    assert_eq!(made["details"]["changes"][0]["after"], "Team breakfast #work");
+    fixture.approve(&made).await;
+    let now = fixture.get("/transactions").await.data()[0].clone();
+    assert_eq!((&now["note"], &now["tags"]), (&json!("Team breakfast"), &json!(["work"])));
+    let none = annotate(json!({})).await.refusal();
+    assert_eq!(none, payload_error("note", "or payload.tags must be given"));
+    let bad = annotate(json!({ "tags": ["two words"] })).await.refusal();
+    assert!(bad.starts_with(&payload_error("tags", "must be up to 20 tags")), "{bad}");
+}
+
+#[tokio::test]
 async fn a_rule_is_created_when_approved() {
     let fixture = TradingFixture::new().await;
     let everyday = fixture.person.account("Everyday").await.to_string();
@@ -209,7 +255,8 @@ async fn a_proposal_may_expire_before_the_default_but_not_after_it() {
 async fn an_invalid_body_is_refused_with_the_member_at_fault() {
     let fixture = TradingFixture::new().await;
     let types = "must be one of paper_trade.create, paper_account.create, transaction.recategorize, \
-                 transaction.rename, transaction.link_transfer, rule.create, transfer.propose, custom";
+                 transaction.rename, transaction.link_transfer, transaction.split, transaction.annotate, \
+                 rule.create, transfer.propose, custom";
     let known = "is not known here; known are action_type, payload, description, reason_markdown, \
                  expires_in_seconds";
     for (body, member, message) in [

@@ -164,7 +164,7 @@ async fn responses_about_proposals_and_paper_accounts_match_the_document() {
             seen += 1;
         }
     }
-    assert_eq!(seen, 17);
+    assert_eq!(seen, 19);
 }
 
 #[tokio::test]
@@ -260,7 +260,7 @@ fn examples_of_request_bodies_match_their_schemas() {
             checked += 1;
         }
     }
-    assert_eq!(checked, 16);
+    assert_eq!(checked, 18);
 }
 
 #[tokio::test]

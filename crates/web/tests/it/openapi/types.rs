@@ -108,7 +108,7 @@ fn a_payload_is_told_apart_by_the_type_of_the_action() {
     let mapping = action["discriminator"]["mapping"].as_object().unwrap();
     let types: Vec<&String> = mapping.keys().collect();
     let choices: Vec<&Value> = action["oneOf"].as_array().unwrap().iter().collect();
-    assert_eq!(types.len(), 8);
+    assert_eq!(types.len(), 10);
     assert_eq!(types.len(), choices.len());
     for (word, reference) in mapping {
         let choice = document.pointer(reference.as_str().unwrap().trim_start_matches('#')).unwrap();

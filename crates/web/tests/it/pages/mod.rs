@@ -13,6 +13,7 @@ mod onboarding;
 mod plaid;
 mod plans;
 mod recurring;
+mod rules;
 mod spending;
 mod splits;
 mod transactions;

@@ -1,83 +1,81 @@
-//! The form to edit a rule.
+//! The pages to create a rule and to edit one. Both can show what the rule would change before it is saved.
 
-use axum::extract::Path;
-use base::category::Category;
-use base::{AccountId, RuleId};
+use axum::extract::{Path, RawQuery};
+use base::{Currency, RuleId};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::classify::overrides::Override;
-use service::classify::rules::{self, Rule, RuleEdit};
-use service::ledger::Direction;
+use service::access::users;
+use service::classify::rule_preview::{self, RulePreview};
+use service::classify::rules::{self, NewRule, Rule, RuleEdit};
 use service::ledger::accounts::{self, Account, Filter, Status};
-use service::{Error, Result};
 
 use super::parse;
+use super::rule_form::{self, RuleForm};
 use crate::site::app_page::see_other;
 use crate::site::errors::{PageError, PageResult};
-use crate::site::fields::{self, Field, FormError};
+use crate::site::fields::{self, FormError};
 use crate::site::form::Form;
 use crate::site::person::Person;
 use crate::site::settings::{Settings, Tab};
-use crate::site::transactions::category;
+use crate::site::urls;
 
-/// The values of the form as text, so that they are kept if the form is shown again.
-struct RuleForm {
-    words: String,
-    account: String,
-    direction: String,
-    name: String,
-    category: String,
-    hides: bool,
+/// What the page shows besides the form.
+#[derive(Default)]
+struct Outcome {
+    wrong: FormError,
+    preview: Option<RulePreview>,
 }
 
-impl RuleForm {
-    fn of(rule: &Rule) -> RuleForm {
-        RuleForm {
-            words: rule.words.clone().unwrap_or_default(),
-            account: rule.account_id.map(|it| it.to_string()).unwrap_or_default(),
-            direction: rule.direction.map_or("", Direction::as_str).to_owned(),
-            name: rule.counterparty.clone().unwrap_or_default(),
-            category: rule.category.map_or("", Category::detailed).to_owned(),
-            hides: rule.hides,
-        }
-    }
+/// The person's accounts and base currency, by which the form is read.
+struct Context {
+    accounts: Vec<Account>,
+    currency: Currency,
+}
 
-    fn typed(form: &Form) -> RuleForm {
-        let text = |name: &str| form.text(name).to_owned();
-        RuleForm {
-            words: text("words"),
-            account: text("account_id"),
-            direction: text("direction"),
-            name: text("counterparty_name"),
-            category: text("category"),
-            hides: form.has("hides"),
-        }
+impl Context {
+    async fn load(person: &Person, rule: Option<&Rule>) -> service::Result<Context> {
+        let (app, caller) = (person.app(), &person.caller);
+        let filter = Filter { status: Status::All, include_hidden: true };
+        let accounts = accounts::list(app, caller, filter).await?;
+        let stored = rule.and_then(|it| it.amounts).map(|it| it.currency);
+        let currency = match stored {
+            Some(currency) => currency,
+            None => users::base_currency(app, caller).await?,
+        };
+        Ok(Context { accounts, currency })
     }
+}
 
-    /// Parses the values; the error names the field.
-    fn read(&self, rule: &Rule) -> Result<RuleEdit> {
-        let unknown = |_| Error::invalid("account_id", "choose one of your accounts");
-        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let account_id = given(&self.account).map(|it| AccountId::parse(&it)).transpose();
-        let category = Category::ALL.into_iter().find(|it| it.detailed() == self.category);
-        let sets = Override { counterparty: given(&self.name), category };
-        if sets.counterparty.is_none() && sets.category.is_none() && !self.hides {
-            let message = "enter a name, choose a category or hide the transactions";
-            return Err(Error::invalid("counterparty_name", message));
+/// The form of a new rule. A page about a transaction fills in its merchant and category.
+pub(in crate::site) async fn new(person: Person, RawQuery(query): RawQuery) -> PageResult {
+    let pairs = query.and_then(|it| urls::parse_pairs(&it)).unwrap_or_default();
+    let value = |name: &str| {
+        pairs.iter().find(|(it, _)| it == name).map_or_else(String::new, |(_, it)| it.clone())
+    };
+    let draft = RuleForm::about(value("merchant"), value("words"), value("category"));
+    let context = Context::load(&person, None).await?;
+    Ok(show(&person, None, (&draft, &context), &Outcome::default()))
+}
+
+pub(in crate::site) async fn create(person: Person, form: Form) -> PageResult {
+    let (app, caller) = (person.app(), &person.caller);
+    let draft = RuleForm::typed(&form);
+    let context = Context::load(&person, None).await?;
+    let done = async {
+        let new = draft.read(&context.accounts, context.currency)?;
+        if form.text("do") == "preview" {
+            return rule_preview::preview(app, caller, &new, None).await.map(Some);
         }
-        Ok(RuleEdit {
-            words: rule.words.as_ref().map(|_| self.words.clone()),
-            account_id: account_id.map_err(unknown)?,
-            direction: Direction::parse(&self.direction),
-            sets,
-            hides: self.hides,
-        })
-    }
+        rules::create(app, caller, new).await.map(|_| None)
+    };
+    answer(&person, None, (&draft, &context), done.await)
 }
 
 pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> PageResult {
     let rule = find(&person, parse(&id)?).await?;
-    show(&person, &rule, &RuleForm::of(&rule), &FormError::default()).await
+    let context = Context::load(&person, Some(&rule)).await?;
+    let draft = RuleForm::of(&rule);
+    Ok(show(&person, Some(&rule), (&draft, &context), &Outcome::default()))
 }
 
 pub(in crate::site) async fn change(
@@ -85,19 +83,38 @@ pub(in crate::site) async fn change(
     Path(id): Path<String>,
     form: Form,
 ) -> PageResult {
+    let (app, caller) = (person.app(), &person.caller);
     let rule = find(&person, parse(&id)?).await?;
     let draft = RuleForm::typed(&form);
+    let context = Context::load(&person, Some(&rule)).await?;
     let done = async {
-        let edit = draft.read(&rule)?;
-        rules::update(person.app(), &person.caller, rule.id, edit).await
-    };
-    match done.await {
-        Ok(()) => {
-            let message = "Rule saved. Matching transactions will update in a moment.";
-            Ok(see_other(&person, "/settings/rules", message))
+        let new = draft.read(&context.accounts, context.currency)?;
+        if form.text("do") == "preview" {
+            return rule_preview::preview(app, caller, &new, Some(rule.id)).await.map(Some);
         }
-        Err(error) => show(&person, &rule, &draft, &FormError::from_error(error)?).await,
-    }
+        let NewRule { words, account_id, direction, amounts, sets, hides, .. } = new;
+        let edit = RuleEdit { words, account_id, direction, amounts, sets, hides };
+        rules::update(app, caller, rule.id, edit).await.map(|()| None)
+    };
+    answer(&person, Some(&rule), (&draft, &context), done.await)
+}
+
+/// Shows the form again with a preview or an error, or the list after the rule was saved.
+fn answer(
+    person: &Person,
+    rule: Option<&Rule>,
+    form: (&RuleForm, &Context),
+    done: service::Result<Option<RulePreview>>,
+) -> PageResult {
+    let outcome = match done {
+        Ok(None) => {
+            let message = "Rule saved. Matching transactions will update in a moment.";
+            return Ok(see_other(person, "/settings/rules", message));
+        }
+        Ok(preview) => Outcome { preview, ..Outcome::default() },
+        Err(error) => Outcome { wrong: FormError::from_error(error)?, preview: None },
+    };
+    Ok(show(person, rule, form, &outcome))
 }
 
 async fn find(person: &Person, id: RuleId) -> std::result::Result<Rule, PageError> {
@@ -105,50 +122,44 @@ async fn find(person: &Person, id: RuleId) -> std::result::Result<Rule, PageErro
     rules.into_iter().find(|it| it.id == id).ok_or_else(PageError::not_found)
 }
 
-async fn show(person: &Person, rule: &Rule, draft: &RuleForm, wrong: &FormError) -> PageResult {
-    let filter = Filter { status: Status::All, include_hidden: true };
-    let accounts = accounts::list(person.app(), &person.caller, filter).await?;
-    let status = match wrong.message.is_empty() {
+fn show(
+    person: &Person,
+    rule: Option<&Rule>,
+    (draft, context): (&RuleForm, &Context),
+    outcome: &Outcome,
+) -> axum::response::Response {
+    let status = match outcome.wrong.message.is_empty() {
         true => StatusCode::OK,
         false => StatusCode::BAD_REQUEST,
     };
-    let action = format!("/settings/rules/{}", rule.id);
+    let action = match rule {
+        Some(rule) => format!("/settings/rules/{}", rule.id),
+        None => "/settings/rules/new".to_owned(),
+    };
+    let future_only = rule.map_or(draft.is_future_only(), |it| it.holds_from.is_some());
+    let body = draft.fields(rule.is_none(), (&context.accounts, context.currency), &outcome.wrong);
     let main = html! {
         p.trail { a href="/settings/rules" { "Rules" } }
-        h2 { "Edit rule" }
-        @if let Some(merchant) = &rule.merchant {
-            p { "Applies to transactions from " strong { (merchant) } "." }
-        }
+        h2 { (if rule.is_some() { "Edit rule" } else { "New rule" }) }
+        (about(rule))
         section.card aria-label="Rule" {
-            (wrong.summary())
-            (fields::form(&action, &person.form_token, body(rule, draft, (&accounts, wrong))))
+            (outcome.wrong.summary())
+            (fields::form(&action, &person.form_token, body))
+        }
+        @if let Some(found) = &outcome.preview {
+            (rule_form::preview(person, found, future_only))
         }
     };
-    Ok(Settings { status, ..Settings::new(Tab::Rules) }.page(person, main))
+    Settings { status, ..Settings::new(Tab::Rules) }.page(person, main)
 }
 
-fn body(rule: &Rule, draft: &RuleForm, (accounts, wrong): (&[Account], &FormError)) -> Markup {
-    let ids: Vec<String> = accounts.iter().map(|it| it.id.to_string()).collect();
-    let mut account_options = vec![("", "All accounts")];
-    account_options
-        .extend(ids.iter().map(String::as_str).zip(accounts.iter().map(|it| it.name.as_str())));
-    let directions = [("", "Money in and out"), ("inflow", "Money in"), ("outflow", "Money out")];
+fn about(rule: Option<&Rule>) -> Markup {
     html! {
-        @if rule.words.is_some() {
-            (Field::text("words", "Words in the description", &draft.words).show(wrong))
-        }
-        (fields::select("account_id", "Account", &account_options, &draft.account))
-        (fields::select("direction", "Direction", &directions, &draft.direction))
-        (Field::text("counterparty_name", "Rename to", &draft.name).optional()
-            .hint("Leave empty to keep the names.").show(wrong))
-        div.field {
-            label for="f-category" { "Category" }
-            select id="f-category" name="category" {
-                option value="" { "Don't change" }
-                (category::options(&draft.category, false))
+        @match rule {
+            None => { p { "A rule applies to transactions that meet all its conditions. Fill in at least one." } }
+            Some(rule) => @if let Some(merchant) = &rule.merchant {
+                p { "Applies to transactions from " strong { (merchant) } "." }
             }
         }
-        (fields::check("hides", "yes", "Hide from lists and totals (balances are not affected)", draft.hides))
-        button.primary type="submit" { "Save rule" }
     }
 }

@@ -1,11 +1,13 @@
 //! The rules page: the person's rules, how many transactions they match, and forms to change them.
 
 pub(in crate::site) mod edit;
+mod rule_form;
 
 use axum::extract::Path;
-use base::RuleId;
+use base::{Money, RuleId};
 use maud::{Markup, html};
 use service::classify::rule_matches::{self, RuleMatches};
+use service::classify::rule_order::{self, Move};
 use service::classify::rules::{self, Rule};
 use service::insights;
 use service::ledger::Direction;
@@ -25,10 +27,17 @@ pub(in crate::site) async fn get(person: Person) -> PageResult {
     let reach = |rule: &Rule| reaches.get(&rule.id).copied().unwrap_or_default();
     let main = html! {
         h2 { "Rules" }
-        p { "A rule renames, categorizes or hides matching transactions. Your edits to a single transaction \
-             override rules." }
+        p { "A rule renames, categorizes or hides matching transactions. Rules apply from top to bottom: the first one \
+             that matches decides. Your edits to a single transaction override rules." }
         @if rules.is_empty() { (nothing()) } @else {
-            div.card { ul.rows { @for rule in &rules { (row(&person, rule, reach(rule))) } } }
+            p { a.button.outlined href="/settings/rules/new" { "New rule" } }
+            div.card {
+                ul.rows {
+                    @for (index, rule) in rules.iter().enumerate() {
+                        (row(&person, rule, reach(rule), (index > 0, index + 1 < rules.len())))
+                    }
+                }
+            }
         }
     };
     Ok(Settings::new(Tab::Rules).page(&person, main))
@@ -39,22 +48,28 @@ fn nothing() -> Markup {
         div.empty {
             h3 { "No rules yet" }
             p { "Open a transaction, change its category and check “Always” to create a rule." }
+            a.button.outlined href="/settings/rules/new" { "New rule" } " "
             a.button.outlined href="/transactions" { "Go to transactions" }
         }
     }
 }
 
-fn row(person: &Person, rule: &Rule, reach: RuleMatches) -> Markup {
+fn row(
+    person: &Person,
+    rule: &Rule,
+    reach: RuleMatches,
+    (can_rise, can_sink): (bool, bool),
+) -> Markup {
     let now = person.app().clock.now();
     let here = format!("/settings/rules/{}", rule.id);
-    let about = rule.merchant.as_ref().or(rule.words.as_ref()).map_or("", String::as_str);
+    let about = rule.merchant.as_ref().or(rule.words.as_ref()).map_or("amounts", String::as_str);
     let button = |verb: &str, label: &str| {
         fields::button(&format!("{here}/{verb}"), &person.form_token, label, "link")
     };
     html! {
         li {
             div.what {
-                (rule_sentence(rule))
+                (rule_sentence(person, rule))
                 span.soft {
                     "Applies to " (plural(reach.applied, "transaction", "transactions")) ". Created "
                     (person.view.time_ago(rule.created_at, now)) "."
@@ -65,6 +80,8 @@ fn row(person: &Person, rule: &Rule, reach: RuleMatches) -> Markup {
                 @if rule.holds_from.is_some() && reach.would_change > 0 {
                     (button("apply", "Apply to past transactions")) " "
                 }
+                @if can_rise { (button("up", "Move up")) " " }
+                @if can_sink { (button("down", "Move down")) " " }
                 a href=(here) { "Edit" span.hush { " rule for " (about) } } " "
                 (button("delete", "Delete rule"))
             }
@@ -86,7 +103,7 @@ fn past(reach: RuleMatches) -> Markup {
 }
 
 /// A rule as a sentence.
-fn rule_sentence(rule: &Rule) -> Markup {
+fn rule_sentence(person: &Person, rule: &Rule) -> Markup {
     let from = match rule.direction {
         Some(Direction::Inflow) => "Money in from ",
         Some(Direction::Outflow) => "Money out to ",
@@ -101,12 +118,21 @@ fn rule_sentence(rule: &Rule) -> Markup {
     let sorted = rule.category.map(|it| html! { " is categorized as " strong { (it.label()) } });
     let hidden = rule.hides.then(|| html! { " is " strong { "hidden" } });
     let effects: Vec<Markup> = [named, sorted, hidden].into_iter().flatten().collect();
+    let every = match rule.direction {
+        Some(Direction::Inflow) => "Money in",
+        Some(Direction::Outflow) => "Money out",
+        None => "Every transaction",
+    };
     html! {
         @if let Some(merchant) = &rule.merchant {
             (from) strong { (merchant) }
+            @if let Some(words) = &rule.words { " with " strong { (words) } " in the description" }
         } @else if let Some(words) = &rule.words {
             (with) strong { (words) } " in the description"
+        } @else {
+            (every)
         }
+        (amounts(person, rule))
         @if let Some(account) = &rule.account_name { " on " (account) }
         @for (index, part) in effects.iter().enumerate() {
             @if index > 0 { " and" }
@@ -114,6 +140,42 @@ fn rule_sentence(rule: &Rule) -> Markup {
         }
         "."
     }
+}
+
+/// The amounts that a rule asks for, such as " of $5.00 to $10.00".
+fn amounts(person: &Person, rule: &Rule) -> Markup {
+    let Some(range) = rule.amounts else { return html! {} };
+    let text = |minor| person.view.money_text(Money::new(minor, range.currency));
+    html! {
+        @match (range.least_minor, range.most_minor) {
+            (Some(least), Some(most)) if least == most => { " of exactly " (text(least)) }
+            (Some(least), Some(most)) => { " of " (text(least)) " to " (text(most)) }
+            (Some(least), None) => { " of at least " (text(least)) }
+            (None, Some(most)) => { " of at most " (text(most)) }
+            (None, None) => {}
+        }
+    }
+}
+
+pub(in crate::site) async fn move_up(
+    person: Person,
+    Path(id): Path<String>,
+    _form: Form,
+) -> PageResult {
+    move_by(person, &id, Move::Up).await
+}
+
+pub(in crate::site) async fn move_down(
+    person: Person,
+    Path(id): Path<String>,
+    _form: Form,
+) -> PageResult {
+    move_by(person, &id, Move::Down).await
+}
+
+async fn move_by(person: Person, id: &str, to: Move) -> PageResult {
+    rule_order::move_rule(person.app(), &person.caller, parse(id)?, to).await?;
+    Ok(see_other(&person, "/settings/rules", "Order saved."))
 }
 
 /// Applies a rule to past transactions.

@@ -1,0 +1,212 @@
+//! The fields of a rule, for a new one and for one that is edited, and the preview below them.
+
+use base::category::Category;
+use base::{AccountId, Currency, Money};
+use maud::{Markup, html};
+use service::classify::AmountRange;
+use service::classify::overrides::Override;
+use service::classify::rule_preview::{PreviewedChange, RulePreview};
+use service::classify::rules::{NewRule, Rule};
+use service::ledger::Direction;
+use service::ledger::accounts::Account;
+use service::{Error, Result};
+
+use crate::site::fields::{self, Field, FormError};
+use crate::site::form::Form;
+use crate::site::format::{plain_amount, plural};
+use crate::site::person::Person;
+use crate::site::transactions::category;
+
+/// The values of the form as text, so that they are kept if the form is shown again.
+#[derive(Default)]
+pub(super) struct RuleForm {
+    merchant: String,
+    words: String,
+    account: String,
+    direction: String,
+    least: String,
+    most: String,
+    name: String,
+    category: String,
+    hides: bool,
+    /// Whether a new rule leaves past transactions alone.
+    future_only: bool,
+}
+
+impl RuleForm {
+    pub(super) fn of(rule: &Rule) -> RuleForm {
+        let amount = |minor: Option<i64>| match (minor, rule.amounts) {
+            (Some(minor), Some(range)) => plain_amount(Money::new(minor, range.currency)),
+            _ => String::new(),
+        };
+        RuleForm {
+            merchant: String::new(),
+            words: rule.words.clone().unwrap_or_default(),
+            account: rule.account_id.map(|it| it.to_string()).unwrap_or_default(),
+            direction: rule.direction.map_or("", Direction::as_str).to_owned(),
+            least: amount(rule.amounts.and_then(|it| it.least_minor)),
+            most: amount(rule.amounts.and_then(|it| it.most_minor)),
+            name: rule.counterparty.clone().unwrap_or_default(),
+            category: rule.category.map_or("", Category::detailed).to_owned(),
+            hides: rule.hides,
+            future_only: false,
+        }
+    }
+
+    pub(super) fn typed(form: &Form) -> RuleForm {
+        let text = |name: &str| form.text(name).trim().to_owned();
+        RuleForm {
+            merchant: text("like"),
+            words: text("words"),
+            account: text("account_id"),
+            direction: text("direction"),
+            least: text("amount_least"),
+            most: text("amount_most"),
+            name: text("counterparty_name"),
+            category: text("category"),
+            hides: form.has("hides"),
+            future_only: form.text("when") == "future",
+        }
+    }
+
+    /// A new rule for a merchant or words, in a category.
+    pub(super) fn about(merchant: String, words: String, category: String) -> RuleForm {
+        RuleForm { merchant, words, category, ..RuleForm::default() }
+    }
+
+    pub(super) fn is_future_only(&self) -> bool {
+        self.future_only
+    }
+
+    /// Parses the values; the error names the field. Amounts are in the currency of the account, or in this one.
+    pub(super) fn read(&self, accounts: &[Account], currency: Currency) -> Result<NewRule> {
+        let unknown = || Error::invalid("account_id", "choose one of your accounts");
+        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let account_id = given(&self.account).map(|it| AccountId::parse(&it)).transpose();
+        let account_id = account_id.map_err(|_| unknown())?;
+        let account = account_id.map(|id| accounts.iter().find(|it| it.id == id));
+        let currency = match account {
+            Some(account) => account.ok_or_else(unknown)?.currency,
+            None => currency,
+        };
+        let category = Category::ALL.into_iter().find(|it| it.detailed() == self.category);
+        let sets = Override { counterparty: given(&self.name), category };
+        if sets.counterparty.is_none() && sets.category.is_none() && !self.hides {
+            let message = "enter a name, choose a category or hide the transactions";
+            return Err(Error::invalid("counterparty_name", message));
+        }
+        Ok(NewRule {
+            like: given(&self.merchant),
+            words: given(&self.words),
+            account_id,
+            direction: Direction::parse(&self.direction),
+            amounts: self.amounts(currency)?,
+            sets,
+            hides: self.hides,
+            from_now_on: self.future_only,
+        })
+    }
+
+    fn amounts(&self, currency: Currency) -> Result<Option<AmountRange>> {
+        let read = |name: &str, text: &str| -> Result<Option<i64>> {
+            if text.is_empty() {
+                return Ok(None);
+            }
+            Ok(Some(fields::amount(name, text, currency)?.minor()))
+        };
+        let least_minor = read("amount_least", &self.least)?;
+        let most_minor = read("amount_most", &self.most)?;
+        let is_given = least_minor.is_some() || most_minor.is_some();
+        Ok(is_given.then_some(AmountRange { currency, least_minor, most_minor }))
+    }
+
+    /// The fields. A new rule also has those of the merchant and of the past.
+    pub(super) fn fields(
+        &self,
+        is_new: bool,
+        (accounts, currency): (&[Account], Currency),
+        wrong: &FormError,
+    ) -> Markup {
+        let amounts =
+            format!("In {}, or in the currency of the account you choose.", currency.code());
+        let ids: Vec<String> = accounts.iter().map(|it| it.id.to_string()).collect();
+        let names = accounts.iter().map(|it| it.name.as_str());
+        let mut account_options = vec![("", "All accounts")];
+        account_options.extend(ids.iter().map(String::as_str).zip(names));
+        let directions =
+            [("", "Money in and out"), ("inflow", "Money in"), ("outflow", "Money out")];
+        let times = [("", "Past and future transactions"), ("future", "Only future transactions")];
+        html! {
+            @if is_new {
+                (Field::text("like", "Merchant", &self.merchant).optional().show(wrong))
+            }
+            (Field::text("words", "Words in the description", &self.words).optional().show(wrong))
+            div.two-fields {
+                (Field::text("amount_least", "Amount from", &self.least).optional()
+                    .hint(&amounts).show(wrong))
+                (Field::text("amount_most", "Amount to", &self.most).optional().show(wrong))
+            }
+            (fields::select("account_id", "Account", &account_options, &self.account))
+            (fields::select("direction", "Direction", &directions, &self.direction))
+            (Field::text("counterparty_name", "Rename to", &self.name).optional()
+                .hint("Leave empty to keep the names.").show(wrong))
+            div.field {
+                label for="f-category" { "Category" }
+                select id="f-category" name="category" {
+                    option value="" { "Don't change" }
+                    (category::options(&self.category, false))
+                }
+            }
+            (fields::check("hides", "yes", "Hide from lists and totals (balances are not affected)", self.hides))
+            @if is_new {
+                (fields::select("when", "Applies to", &times, if self.future_only { "future" } else { "" }))
+            }
+            div.actions {
+                button.primary type="submit" name="do" value="save" { "Save rule" }
+                button.outlined type="submit" name="do" value="preview" { "Preview changes" }
+            }
+        }
+    }
+}
+
+/// What the rule would change if it were saved.
+pub(super) fn preview(person: &Person, preview: &RulePreview, future_only: bool) -> Markup {
+    let more = preview.changing - preview.examples.len() as i64;
+    html! {
+        section.card aria-labelledby="preview" {
+            h3 id="preview" { "Preview" }
+            p role="status" {
+                (plural(preview.matching, "transaction matches", "transactions match")) ". "
+                (plural(preview.changing, "of them would change", "of them would change")) "."
+                @if future_only && preview.changing > 0 {
+                    " As the rule applies only to future transactions, these stay as they are."
+                }
+            }
+            @if !preview.examples.is_empty() {
+                ul.rows { @for it in &preview.examples { (previewed(person, it)) } }
+            }
+            @if more > 0 { p.soft { "And " (plural(more, "older transaction", "older transactions")) "." } }
+        }
+    }
+}
+
+fn previewed(person: &Person, change: &PreviewedChange) -> Markup {
+    let view = person.view;
+    html! {
+        li {
+            div.what {
+                a href={ "/transactions/" (change.id) } { (change.name) }
+                span.soft {
+                    (view.day(change.posted_on))
+                    @if let Some(name) = &change.new_name { ", renamed to " strong { (name) } }
+                    @if let Some(category) = change.new_category {
+                        ", " (change.category.map_or("No category", Category::label)) " becomes "
+                        strong { (category.label()) }
+                    }
+                    @if change.is_hidden { ", " strong { "hidden" } }
+                }
+            }
+            (view.signed(change.amount))
+        }
+    }
+}
