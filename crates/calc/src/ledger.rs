@@ -101,7 +101,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether it is one part of a transaction that the person split.
+    /// Whether the entry is one part of a transaction that the person split.
     pub fn is_part(&self) -> bool {
         self.whole_minor.is_some()
     }

@@ -1,5 +1,5 @@
-//! What a transaction's closure leaves to the engine before it commits or rolls back, and to its caller afterwards. The
-//! engine does not see the result, so that it is compiled once and not for each of hundreds of closures.
+//! The outcome of a transaction's closure. The engine learns only whether to commit, and the caller takes the result
+//! afterwards: so the engine is compiled once and not for each of hundreds of closures.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 pub(crate) type OnCommit = Box<dyn FnOnce() + Send>;
 
 pub(crate) struct Outcome {
-    /// Whether the transaction is to be committed or rolled back.
+    /// True to commit the transaction, false to roll it back.
     pub(crate) is_good: bool,
     /// Run if the commit succeeds, dropped otherwise.
     pub(crate) on_commit: Vec<OnCommit>,

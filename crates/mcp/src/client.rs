@@ -1,5 +1,5 @@
-//! What a client can do. A request of the modern era says it; clients of the legacy era say it once, in `initialize`, and
-//! get it back sealed as the id of their session, so that nothing has to be stored here.
+//! The capabilities of a client. A request of the modern era has them; clients of the legacy era send them once, in
+//! `initialize`, and get them back sealed as the id of their session, so that nothing has to be stored here.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -33,11 +33,11 @@ pub enum Era {
     Legacy,
 }
 
-/// What a request says about itself.
+/// The metadata of a request.
 #[derive(Debug)]
 pub(crate) struct Metadata<'a> {
     pub(crate) era: Era,
-    /// What the client can do, as JSON. Only the modern era repeats it in each request.
+    /// The client's capabilities, as JSON. Only requests of the modern era have them.
     pub(crate) capabilities: Option<&'a str>,
     /// The token to report progress with, as JSON; none if the client wants no reports.
     pub(crate) progress_token: Option<&'a str>,

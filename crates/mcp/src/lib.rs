@@ -36,7 +36,7 @@ pub struct Settings {
     pub public_url: String,
     /// Whether the tools that propose are left out.
     pub read_only: bool,
-    /// What the server offers: the household, except in tests of the protocol.
+    /// The tools, resources and prompts: those of the household, except in tests of the protocol.
     pub surface: &'static dyn Surface,
 }
 

@@ -41,7 +41,7 @@ impl Code {
     }
 }
 
-/// What a client sends.
+/// A message from a client.
 #[derive(Debug)]
 pub(crate) enum Incoming<'a> {
     /// A request or a notification.

@@ -14,8 +14,8 @@ const ASK_EVERY: Duration = Duration::from_secs(3);
 /// Longer than any page can be used.
 const ASKS_MAX: usize = 1_200;
 
-/// Where the browser comes back to from the page of a bank. The server that runs there finishes the round trip; the
-/// provider of a source whose page needs no such address is asked from here.
+/// The address that a bank's page sends the browser back to. Enable Banking needs one, at which the running server
+/// finishes the connection. Other providers need none: this command asks them whether the person has finished.
 pub(super) fn addresses(config: &Config, source: Source) -> LinkAddresses {
     let base = config.public_url.as_deref().filter(|it| it.starts_with("https://"));
     let base = base.filter(|_| source == Source::EnableBanking);

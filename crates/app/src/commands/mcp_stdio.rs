@@ -221,7 +221,7 @@ struct Message {
 }
 
 impl Message {
-    /// Whether it gets a response: notifications and answers of the client do not.
+    /// Whether the message gets a response: notifications and answers of the client do not.
     fn is_request(&self) -> bool {
         self.id.is_some() && self.method.is_some()
     }

@@ -93,7 +93,7 @@ fn refunded_entry<'l>(
     &ledger.entries[purchase.copied().unwrap_or(refund)]
 }
 
-/// Whether an inflow is a part of a split one that the person put in a category of spending.
+/// Whether the entry is a part of a split deposit that the person put in a category of spending, as for a refund.
 fn is_refunding_part(entry: &Entry) -> bool {
     const NO_SPENDING: [&str; 5] =
         ["INCOME", "TRANSFER_IN", "TRANSFER_OUT", "LOAN_DISBURSEMENTS", "LOAN_PAYMENTS"];

@@ -55,10 +55,16 @@ fn member(name: &str, schema: &Value, schemas: &Schemas, fold: Fold) -> Markup {
     }
 }
 
-/// The known values of a member. A long list is collapsed.
+/// The known values of a member. A long list is collapsed, and one as long as that of the categories is left to the OpenAPI
+/// document, because a tenth of this page would repeat it.
 fn values(values: &[&str]) -> Markup {
     html! {
-        @if values.len() > 10 {
+        @if values.len() > 50 {
+            span.about {
+                (values.len()) " values, listed in the "
+                a href="/v1/openapi.json" { "OpenAPI document" } "."
+            }
+        } @else if values.len() > 10 {
             details { summary { (values.len()) " values" } (words_of(values)) }
         } @else {
             (words_of(values))
