@@ -9,6 +9,7 @@ mod features;
 mod fuzz;
 mod generate;
 mod install;
+mod installations;
 mod licences;
 mod mcp;
 mod postgres;

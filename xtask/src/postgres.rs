@@ -29,6 +29,10 @@ wal_level = minimal
 max_wal_senders = 0
 max_wal_size = 256MB
 ";
+/// Each test has its own database for a few seconds, so nothing is worth cleaning up in the background.
+const FOR_TESTS: &str = "
+autovacuum = off
+";
 /// The free memory that a folder in memory needs.
 const MEMORY_KIB_MIN: u64 = 3 << 20;
 
@@ -54,8 +58,10 @@ impl Cluster {
     /// A cluster with its files in memory if there is enough, because tests create and drop a thousand databases.
     pub(crate) fn start_for_tests() -> Result<Cluster> {
         match memory_folder() {
-            Some(folder) => Cluster::start_with(&format!("{NO_SYNC}{IN_MEMORY}"), folder),
-            None => Cluster::start(),
+            Some(folder) => {
+                Cluster::start_with(&format!("{NO_SYNC}{FOR_TESTS}{IN_MEMORY}"), folder)
+            }
+            None => Cluster::start_with(&format!("{NO_SYNC}{FOR_TESTS}"), std::env::temp_dir()),
         }
     }
 
@@ -65,15 +71,7 @@ impl Cluster {
     }
 
     fn start_with(more: &str, parent: PathBuf) -> Result<Cluster> {
-        let programs = match find() {
-            Some(programs) => programs,
-            None => {
-                install::postgres()?;
-                find().context(
-                    "PostgreSQL is installed, but its initdb is in none of the usual folders",
-                )?
-            }
-        };
+        let programs = install()?;
         let owner = owner()?;
         let folder = parent.join(format!("evenkeel-postgres-{}", std::process::id()));
         make_folder(&folder, owner)?;
@@ -186,6 +184,15 @@ fn make_folder(folder: &Path, owner: Option<Owner>) -> Result<()> {
         chown(folder, Some(user), Some(group)).with_context(context)?;
     }
     Ok(())
+}
+
+/// The folder with PostgreSQL's server programs, installed if there is none.
+pub(crate) fn install() -> Result<PathBuf> {
+    if let Some(programs) = find() {
+        return Ok(programs);
+    }
+    install::postgres()?;
+    find().context("PostgreSQL is installed, but its initdb is in none of the usual folders")
 }
 
 /// The folder with PostgreSQL's server programs: on the PATH, or the newest in a usual place.

@@ -21,6 +21,10 @@ const SEED: &str = "20260410";
 /// Generated requests for each operation, beside those that cover the bounds of every parameter.
 const EXAMPLES: &str = "5";
 
+pub(crate) fn install() -> Result<()> {
+    programs().map(|_| ())
+}
+
 pub(crate) fn check() -> Result<()> {
     let programs = programs()?;
     let document = root().join(DOCUMENT);

@@ -1,11 +1,11 @@
 //! All checks that a change must pass, as steps.
 
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::compile::{self, TestBinary};
+use crate::installations::{Installations, Tool};
 use crate::postgres::Cluster;
 use crate::suite::Settings;
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
 pub(crate) struct Step {
     name: &'static str,
     what: &'static str,
+    needs: &'static [Tool],
     run: fn(&mut Shared) -> Result<()>,
 }
 
@@ -24,7 +25,6 @@ pub(crate) struct Step {
 struct Shared {
     cluster: Option<Cluster>,
     binaries: Option<Vec<TestBinary>>,
-    mcp_installation: Option<JoinHandle<Result<()>>>,
 }
 
 impl Shared {
@@ -35,19 +35,6 @@ impl Shared {
             None => Cluster::start_for_tests()?,
         };
         Ok(self.cluster.insert(started))
-    }
-
-    /// Begins to install what the MCP clients need, which takes the network and hardly the processor.
-    fn begin_mcp_installation(&mut self) {
-        self.mcp_installation = Some(thread::spawn(mcp::install));
-    }
-
-    fn end_mcp_installation(&mut self) -> Result<()> {
-        match self.mcp_installation.take().map(JoinHandle::join) {
-            Some(Ok(outcome)) => outcome,
-            Some(Err(_)) => bail!("the installation of the MCP clients panicked"),
-            None => mcp::install(),
-        }
     }
 
     /// Compiles the workspace on first use.
@@ -68,36 +55,44 @@ impl Shared {
 }
 
 const STEPS: [Step; 13] = [
-    Step { name: "format", what: "every file is formatted", run: format },
-    Step { name: "lint", what: "everything compiles, and Clippy finds nothing", run: lint },
-    Step { name: "licences", what: "every dependency may be used", run: |_| licences::check() },
-    Step {
-        name: "advisories",
-        what: "no dependency has a known fault",
-        run: |_| advisories::check(),
-    },
-    Step { name: "postgres", what: "a temporary PostgreSQL runs", run: postgres },
-    Step { name: "tests", what: "every test, on SQLite", run: tests },
-    Step {
-        name: "tests-postgres",
-        what: "the integration tests, on PostgreSQL",
-        run: tests_on_postgres,
-    },
-    Step { name: "fuzz", what: "hostile bytes, for some seconds", run: fuzz_briefly },
-    Step {
-        name: "schemathesis",
-        what: "the API conforms to its OpenAPI document",
-        run: conformance,
-    },
-    Step { name: "mcp", what: "the MCP server, as programs of others see it", run: mcp_clients },
-    Step { name: "browser", what: "the pages, in a real browser", run: browser },
-    Step {
-        name: "packages",
-        what: "packages, images, the service and proxies' settings work",
-        run: packages,
-    },
-    Step { name: "generated", what: "the generated files are up to date", run: generated },
+    step("format", "every file is formatted", &[], format),
+    step("lint", "everything compiles, and Clippy finds nothing", &[], lint),
+    step("licences", "every dependency may be used", &[], |_| licences::check()),
+    step("advisories", "no dependency has a known fault", &[], |_| advisories::check()),
+    step("postgres", "a temporary PostgreSQL runs", &[Tool::Postgres], postgres),
+    step("tests", "every test, on SQLite", &[], tests),
+    step(
+        "tests-postgres",
+        "the integration tests, on PostgreSQL",
+        &[Tool::Postgres],
+        tests_on_postgres,
+    ),
+    step("fuzz", "hostile bytes, for some seconds", &[], fuzz_briefly),
+    step(
+        "schemathesis",
+        "the API conforms to its OpenAPI document",
+        &[Tool::Schemathesis],
+        conformance,
+    ),
+    step("mcp", "the MCP server, as programs of others see it", &[Tool::McpClients], mcp_clients),
+    step("browser", "the pages, in a real browser", &[Tool::Browser, Tool::McpClients], browser),
+    step(
+        "packages",
+        "packages, images, the service and proxies' settings work",
+        &[Tool::PackageTools],
+        packages,
+    ),
+    step("generated", "the generated files are up to date", &[], generated),
 ];
+
+const fn step(
+    name: &'static str,
+    what: &'static str,
+    needs: &'static [Tool],
+    run: fn(&mut Shared) -> Result<()>,
+) -> Step {
+    Step { name, what, needs, run }
+}
 
 /// The tests that need a browser.
 const BROWSER: &str = "browser";
@@ -131,11 +126,13 @@ pub(crate) fn chosen(options: &[&str]) -> Result<Vec<&'static Step>> {
 
 pub(crate) fn run(steps: &[&Step]) -> Result<()> {
     let mut shared = Shared::default();
+    let mut installations = Installations::begin(tools(steps));
     let mut times = Vec::new();
     for step in steps {
         println!("{}: {}", step.name, step.what);
         let start = Instant::now();
-        let outcome = (step.run)(&mut shared);
+        let installed = step.needs.iter().try_for_each(|it| installations.finish(*it));
+        let outcome = installed.and_then(|()| (step.run)(&mut shared));
         let took = start.elapsed();
         times.push((step.name, took));
         if let Err(error) = outcome {
@@ -146,6 +143,17 @@ pub(crate) fn run(steps: &[&Step]) -> Result<()> {
     }
     summarize(&times);
     Ok(())
+}
+
+/// What the steps need, once each, in the order in which they need it.
+fn tools(steps: &[&Step]) -> Vec<Tool> {
+    let mut tools = Vec::new();
+    for tool in steps.iter().flat_map(|it| it.needs) {
+        if !tools.contains(tool) {
+            tools.push(*tool);
+        }
+    }
+    tools
 }
 
 fn summarize(times: &[(&str, Duration)]) {
@@ -175,7 +183,6 @@ fn lint(shared: &mut Shared) -> Result<()> {
 /// A separate step before the long ones, so that a missing PostgreSQL is reported early.
 fn postgres(shared: &mut Shared) -> Result<()> {
     println!("{}", shared.cluster()?.url());
-    install::pgbouncer();
     Ok(())
 }
 
@@ -186,7 +193,6 @@ fn on_sqlite() -> Settings<'static> {
 
 /// All tests except those that need a browser and the fuzz targets, which have their own steps.
 fn tests(shared: &mut Shared) -> Result<()> {
-    shared.begin_mcp_installation();
     let binaries = shared.binaries_where(|it| it.target != BROWSER && it.package != FUZZ)?;
     suite::run("sqlite", &binaries, &on_sqlite())
 }
@@ -212,8 +218,6 @@ fn fuzz_briefly(shared: &mut Shared) -> Result<()> {
 
 /// The browser tests start the program, which is compiled together with them.
 fn browser(shared: &mut Shared) -> Result<()> {
-    install::browser()?;
-    shared.end_mcp_installation()?;
     let binaries = shared.binaries_where(|it| it.target == BROWSER)?;
     suite::run("browser", &binaries, &on_sqlite())
 }
@@ -231,7 +235,6 @@ fn packages(shared: &mut Shared) -> Result<()> {
 
 fn mcp_clients(shared: &mut Shared) -> Result<()> {
     shared.binaries()?;
-    shared.end_mcp_installation()?;
     mcp::check()
 }
 
@@ -243,6 +246,13 @@ fn generated(shared: &mut Shared) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tool_that_two_steps_need_is_installed_once() {
+        let both = chosen(&["--only", "mcp", "--only", "browser"]).unwrap();
+        assert_eq!(tools(&both), [Tool::McpClients, Tool::Browser]);
+        assert_eq!(tools(&chosen(&["--only", "format"]).unwrap()), []);
+    }
 
     fn names(options: &[&str]) -> Vec<&'static str> {
         chosen(options).unwrap().iter().map(|it| it.name).collect()
