@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use service::access::{devices, invitations, keys, oauth, passkeys, sessions, sign_ins};
+use service::access::{devices, invitations, keys, oauth, oidc, passkeys, sessions, sign_ins};
 use service::ingest::{connections, imports};
 use service::ledger::transactions;
 use service::platform::{idempotency, limits, processes};
@@ -82,7 +82,8 @@ impl Loops {
         self.start("delete expired sign-in data", 300, app, |app| async move {
             let at_the_door = sign_ins::forget_once(&app).await?;
             let unanswered = passkeys::forget_once(&app).await?;
-            Ok(at_the_door + unanswered + invitations::forget_once(&app).await?)
+            let unfinished = oidc::forget_once(&app).await?;
+            Ok(at_the_door + unanswered + unfinished + invitations::forget_once(&app).await?)
         });
         self.start("delete expired OAuth tokens", 3_600, app, |app| async move {
             oauth::forget_once(&app).await

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use base::{Clock, Entropy, Network};
 use db::{Db, Target};
+use service::access::oidc::SingleSignOn;
 use service::ledger::quotes::Trading;
 use service::platform::installation::{self, Key};
 use service::platform::readiness::Disk;
@@ -74,6 +75,8 @@ async fn app_on(config: &Config, (db, key): (Db, Key)) -> Result<App> {
         }),
         imports: config.imports,
         backups: config.backups.clone(),
+        password_sign_in: config.password_sign_in,
+        single_sign_on: single_sign_on(config)?,
     });
     chains::anchor_missing(&app).await?;
     Ok(app)
@@ -149,11 +152,7 @@ fn http_client(
     allow: &[Network],
     ca_file: Option<&Path>,
 ) -> Result<Option<HttpClient>> {
-    let read = |path: &Path| {
-        let read = std::fs::read(path);
-        read.with_context(|| format!("cannot read {what}.ca_file {}", path.display()))
-    };
-    let extra_ca = ca_file.map(read).transpose()?;
+    let extra_ca = read_ca_file(what, ca_file)?;
     let given = extra_ca.is_some();
     let guard = Guard::Public { allow: allow.to_vec() };
     match HttpClient::new(Policy { guard, extra_ca }) {
@@ -164,6 +163,26 @@ fn http_client(
             Ok(None)
         }
     }
+}
+
+/// The providers of single sign-on. The operator chose their addresses, so private networks are allowed.
+pub(crate) fn single_sign_on(config: &Config) -> Result<SingleSignOn> {
+    if config.oidc_providers.is_empty() {
+        return Ok(SingleSignOn::default());
+    }
+    let extra_ca = read_ca_file("oidc", config.oidc_ca_file.as_deref())?;
+    let client = HttpClient::new(Policy { guard: Guard::Any, extra_ca }).context(
+        "cannot prepare requests to the providers of single sign-on; check oidc.ca_file",
+    )?;
+    Ok(SingleSignOn::new(&client, config.oidc_providers.clone()))
+}
+
+fn read_ca_file(what: &str, path: Option<&Path>) -> Result<Option<Vec<u8>>> {
+    let read = |path: &Path| {
+        let read = std::fs::read(path);
+        read.with_context(|| format!("cannot read {what}.ca_file {}", path.display()))
+    };
+    path.map(read).transpose()
 }
 
 fn market(from: &config::Market) -> Result<Arc<dyn QuoteProvider>> {

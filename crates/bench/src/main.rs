@@ -131,5 +131,7 @@ async fn open_with(
         disk: None,
         imports: Default::default(),
         backups: None,
+        password_sign_in: true,
+        single_sign_on: Default::default(),
     }))
 }

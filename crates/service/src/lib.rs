@@ -44,6 +44,9 @@ pub struct AppState {
     pub key_cache: access::keys::KeyCache,
     pub(crate) access_cache: access::oauth::access_tokens::TokenCache,
     pub(crate) hashing: access::passwords::HashingLimit,
+    /// Whether people can sign in with a password.
+    pub password_sign_in: bool,
+    pub single_sign_on: access::oidc::SingleSignOn,
     pub trading: ledger::quotes::Trading,
     pub(crate) quote_cache: ledger::quotes::QuoteCache,
     pub(crate) approvals_life_seconds: i64,
@@ -94,6 +97,10 @@ pub struct Setup {
     pub imports: ingest::imports::files::Limits,
     /// Backups that a server writes by itself; `None` where there are none.
     pub backups: Option<backup::Plan>,
+    /// Whether people can sign in with a password.
+    pub password_sign_in: bool,
+    /// Providers that people can sign in with.
+    pub single_sign_on: access::oidc::SingleSignOn,
 }
 
 impl App {
@@ -117,6 +124,8 @@ impl App {
             key_cache: access::keys::KeyCache::default(),
             access_cache: access::oauth::access_tokens::TokenCache::default(),
             hashing: access::passwords::HashingLimit::default(),
+            password_sign_in: setup.password_sign_in,
+            single_sign_on: setup.single_sign_on,
             trading: setup.trading,
             quote_cache: ledger::quotes::QuoteCache::default(),
             approvals_life_seconds: setup.approvals_life_seconds,

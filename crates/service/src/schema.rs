@@ -138,6 +138,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "rule_conditions",
         sql: include_str!("../../../migrations/0027_rule_conditions.sql"),
     },
+    Migration {
+        version: 28,
+        name: "single_sign_on",
+        sql: include_str!("../../../migrations/0028_single_sign_on.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).
@@ -210,6 +215,7 @@ pub fn statements() -> Vec<String> {
         crate::platform::dirty_queue::STATEMENTS,
         &crate::insights::statements(),
         &crate::access::oauth::statements(),
+        &crate::access::oidc::statements(),
         &crate::trading::paper::statements(),
         &crate::access::sign_ins::statements(),
         &crate::ledger::transactions::statements(),

@@ -5,6 +5,7 @@ pub mod banks;
 pub mod enable_banking;
 pub mod files;
 mod json_decimal;
+pub mod jws;
 pub mod market;
 mod percent;
 pub mod plaid;

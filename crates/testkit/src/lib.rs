@@ -7,6 +7,7 @@ mod database;
 pub mod draft;
 pub mod enable_banking;
 mod market;
+pub mod oidc;
 mod pgbouncer;
 pub mod plaid;
 mod proxy;

@@ -7,6 +7,7 @@ use base::draft::Statement;
 use base::{AccountId, Clock, Currency, Entropy, KeyId, TimeZone};
 use db::{Db, Value};
 use service::access::keys::{self, NewKey};
+use service::access::oidc;
 use service::access::sessions::{self, Method, Visit};
 use service::access::users::{self, NewUser, User};
 use service::ingest::imports::{self, Summary};
@@ -52,6 +53,8 @@ impl World {
             disk: None,
             imports: Default::default(),
             backups: None,
+            password_sign_in: true,
+            single_sign_on: Default::default(),
         };
         World { app: App::new(setup), clock, market, key, database }
     }
@@ -98,6 +101,8 @@ impl World {
             disk: None,
             imports: Default::default(),
             backups: None,
+            password_sign_in: true,
+            single_sign_on: Default::default(),
         }
     }
 
@@ -127,6 +132,18 @@ impl World {
         bank_providers: Vec<service::ingest::connections::ProviderSettings>,
     ) -> App {
         App::new(Setup { installation_key, bank_providers, ..self.setup() })
+    }
+
+    /// The same process with providers of single sign-on.
+    pub fn with_single_sign_on(&self, providers: Vec<oidc::ProviderSettings>) -> App {
+        let single_sign_on = oidc::SingleSignOn::new(&http_client(), providers);
+        App::new(Setup { single_sign_on, ..self.setup() })
+    }
+
+    /// The same process with providers of single sign-on and without passwords.
+    pub fn without_passwords(&self, providers: Vec<oidc::ProviderSettings>) -> App {
+        let single_sign_on = oidc::SingleSignOn::new(&http_client(), providers);
+        App::new(Setup { single_sign_on, password_sign_in: false, ..self.setup() })
     }
 
     /// The same process without an HTTP client for banks.

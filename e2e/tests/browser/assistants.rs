@@ -37,14 +37,14 @@ impl Drop for Assistant {
 }
 
 /// The folder of the installed SDKs, in the target folder of this binary.
-fn installed(what: &str) -> PathBuf {
+pub(crate) fn installed(what: &str) -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let mut folders = own.ancestors().skip(1).map(|it: &Path| it.join("mcp").join(what));
     let found = folders.find(|it| it.exists());
     found.expect("the SDKs are not installed: run `cargo xtask test --only mcp` first")
 }
 
-fn script(name: &str) -> PathBuf {
+pub(crate) fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../xtask/mcp").join(name)
 }
 

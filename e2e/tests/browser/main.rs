@@ -13,4 +13,5 @@ mod keys;
 mod passkeys;
 mod proof;
 mod sign_in;
+mod sign_on;
 mod webhooks;

@@ -8,7 +8,7 @@ use super::archive::{self, Entry};
 use super::{Target, read};
 
 /// Files of the repository and their places in the package.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 14] = [
     ("deploy/systemd/evenkeel.service", "usr/lib/systemd/system/evenkeel.service"),
     ("deploy/systemd/sysusers.conf", "usr/lib/sysusers.d/evenkeel.conf"),
     ("deploy/evenkeel.toml", "etc/evenkeel/evenkeel.toml"),
@@ -21,6 +21,7 @@ const FILES: [(&str, &str); 13] = [
     ("docs/installing.md", "usr/share/doc/evenkeel/installing.md"),
     ("docs/running.md", "usr/share/doc/evenkeel/running.md"),
     ("docs/security.md", "usr/share/doc/evenkeel/security.md"),
+    ("docs/sign-on.md", "usr/share/doc/evenkeel/sign-on.md"),
     ("LICENSE", "usr/share/doc/evenkeel/copyright"),
 ];
 

@@ -127,6 +127,7 @@ fn download(target: &Target, program: &[u8], seconds: u64) -> Result<Vec<u8>> {
         ("licenses/name-suggestion-index.md", "licenses/name-suggestion-index.md"),
         ("docs/installing.md", "installing.md"),
         ("docs/running.md", "running.md"),
+        ("docs/sign-on.md", "sign-on.md"),
         ("deploy/evenkeel.toml", "evenkeel.toml"),
         ("deploy/systemd/evenkeel.service", "evenkeel.service"),
         ("deploy/systemd/sysusers.conf", "sysusers.conf"),

@@ -1,18 +1,10 @@
 //! All settings: name, type, default and description.
 
+use super::key::{Key, variable};
+use super::provider_keys::PROVIDER_KEYS;
 use super::value::Kind;
 
-pub(crate) struct Key {
-    /// `section.name`, or a bare name at the top.
-    pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) default: Option<&'static str>,
-    /// Never printed, and may be read from a file that a `..._FILE` variable names.
-    pub(crate) secret: bool,
-    pub(crate) about: &'static str,
-}
-
-pub(crate) const KEYS: &[Key] = &[
+const KEYS: &[Key] = &[
     Key {
         name: "listen",
         kind: Kind::Address,
@@ -159,6 +151,13 @@ pub(crate) const KEYS: &[Key] = &[
         default: Some(""),
         secret: false,
         about: "Web origins whose pages may call the API from a browser.",
+    },
+    Key {
+        name: "sign_in.password",
+        kind: Kind::Switch,
+        default: Some("true"),
+        secret: false,
+        about: "Whether people can sign in with a password; false needs single sign-on.",
     },
     Key {
         name: "oauth.registration",
@@ -414,19 +413,19 @@ pub(crate) const KEYS: &[Key] = &[
     },
 ];
 
-impl Key {
-    pub(crate) fn find(name: &str) -> Option<&'static Key> {
-        KEYS.iter().find(|it| it.name == name)
-    }
+/// All settings, in the order of documents.
+pub(crate) fn all() -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().chain(PROVIDER_KEYS)
+}
 
-    /// The name in the environment.
-    pub(crate) fn variable(&self) -> String {
-        format!("EVENKEEL_{}", self.name.replace('.', "__").to_uppercase())
-    }
+pub(crate) fn find(name: &str) -> Option<&'static Key> {
+    all().find(|it| it.is_named(name))
+}
 
-    pub(crate) fn file_variable(&self) -> Option<String> {
-        self.secret.then(|| format!("{}_FILE", self.variable()))
-    }
+/// The setting that a variable names, and its name.
+pub(crate) fn find_variable(variable_name: &str) -> Option<(&'static Key, String)> {
+    let name = variable_name.strip_prefix("EVENKEEL_")?.to_lowercase().replace("__", ".");
+    find(&name).filter(|_| variable(&name) == variable_name).map(|it| (it, name))
 }
 
 #[cfg(test)]
@@ -435,7 +434,7 @@ mod tests {
 
     #[test]
     fn every_default_is_a_value_that_its_own_setting_accepts() {
-        for key in KEYS {
+        for key in all() {
             if let Some(default) = key.default {
                 assert!(key.kind.parse(default).is_ok(), "{}", key.name);
             }
@@ -444,11 +443,34 @@ mod tests {
 
     #[test]
     fn names_and_variables_belong_together() {
-        let requests = Key::find("rate_limit.requests").unwrap();
+        let requests = find("rate_limit.requests").unwrap();
         assert_eq!(requests.variable(), "EVENKEEL_RATE_LIMIT__REQUESTS");
         assert_eq!(requests.file_variable(), None);
-        let url = Key::find("database.url").unwrap();
+        let url = find("database.url").unwrap();
         assert_eq!(url.file_variable().as_deref(), Some("EVENKEEL_DATABASE__URL_FILE"));
-        assert_eq!(Key::find("listen").unwrap().variable(), "EVENKEEL_LISTEN");
+        assert_eq!(find("listen").unwrap().variable(), "EVENKEEL_LISTEN");
+    }
+
+    #[test]
+    fn every_variable_leads_back_to_its_setting() {
+        for key in all() {
+            let name = key.name.replace('*', "home");
+            let (found, found_name) = find_variable(&variable(&name)).unwrap();
+            assert_eq!((found.name, found_name), (key.name, name));
+        }
+        for bad in ["LISTEN", "EVENKEEL_listen", "EVENKEEL_OIDC__A_B__ISSUER", "EVENKEEL_"] {
+            assert!(find_variable(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_chosen_name_has_lower_case_letters_and_digits() {
+        assert_eq!(find("oidc.home2.issuer").unwrap().name, "oidc.*.issuer");
+        assert_eq!(find("oidc.ca_file").unwrap().name, "oidc.ca_file");
+        for bad in
+            ["oidc.issuer", "oidc..issuer", "oidc.A.issuer", "oidc.a-b.issuer", "oidc.*.issuer"]
+        {
+            assert!(find(bad).is_none(), "{bad}");
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 
-use super::keys::{KEYS, Key};
+use super::key::Key;
+use super::keys::{self, find_variable};
 use super::value::Value;
 
 /// Where a value came from.
@@ -31,6 +32,8 @@ impl std::fmt::Display for Origin {
 #[derive(Clone)]
 pub(crate) struct Setting {
     pub(crate) key: &'static Key,
+    /// The key's name, with the operator's own in place of `*`.
+    pub(crate) name: String,
     pub(crate) value: Option<Value>,
     pub(crate) origin: Origin,
 }
@@ -44,12 +47,39 @@ const NOT_OURS: &str = "EVENKEEL_TEST_";
 impl Settings {
     pub(super) fn defaults() -> Result<Settings> {
         let mut settings = Vec::new();
-        for key in KEYS {
-            let value = key.default.map(|it| key.kind.parse(it)).transpose();
-            let value = value.map_err(|expected| anyhow!("{} must be {expected}", key.name))?;
-            settings.push(Setting { key, value, origin: Origin::Default });
+        for key in keys::all().filter(|it| !it.is_repeated()) {
+            settings.push(default_setting(key, key.name)?);
         }
         Ok(Settings(settings))
+    }
+
+    /// The names that the operator chose in a section, such as those of providers in `oidc`, in alphabetical order.
+    pub(super) fn chosen_names(&self, section: &str) -> Vec<String> {
+        let named = self.iter().filter(|it| it.key.is_repeated());
+        let inside =
+            |it: &Setting| it.name.strip_prefix(section)?.strip_prefix('.').map(str::to_owned);
+        let mut names: Vec<String> = named
+            .filter_map(inside)
+            .filter_map(|it| it.split_once('.').map(|(name, _)| name.to_owned()))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Adds the defaults of all settings that exist once for each chosen name, beside the one that was set.
+    fn add_siblings(&mut self, key: &'static Key, name: &str) -> Result<()> {
+        let Some((before, after)) = key.name.split_once('*') else { return Ok(()) };
+        if self.find(name).is_some() {
+            return Ok(());
+        }
+        let chosen = name.strip_prefix(before).and_then(|it| it.strip_suffix(after));
+        let siblings = keys::all().filter(|it| it.is_repeated() && it.name.starts_with(before));
+        for sibling in siblings {
+            let name = sibling.name.replace('*', chosen.unwrap_or_default());
+            self.0.push(default_setting(sibling, &name)?);
+        }
+        Ok(())
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Setting> {
@@ -57,7 +87,7 @@ impl Settings {
     }
 
     fn find(&self, name: &str) -> Option<&Setting> {
-        self.iter().find(|it| it.key.name == name)
+        self.iter().find(|it| it.name == name)
     }
 
     /// The flag that set a value.
@@ -101,9 +131,11 @@ impl Settings {
         }
     }
 
-    fn set(&mut self, key: &'static Key, value: Value, origin: Origin) {
-        let known = self.0.iter_mut().filter(|it| it.key.name == key.name);
+    fn set(&mut self, key: &'static Key, name: &str, value: Value, origin: Origin) -> Result<()> {
+        self.add_siblings(key, name)?;
+        let known = self.0.iter_mut().filter(|it| it.name == name);
         known.for_each(|it| (it.value, it.origin) = (Some(value.clone()), origin.clone()));
+        Ok(())
     }
 
     pub(super) fn add_file(&mut self, path: &Path) -> Result<()> {
@@ -117,15 +149,15 @@ impl Settings {
         let mut found = Vec::new();
         flatten(&table, "", &mut found);
         for (name, value) in found {
-            let Some(key) = Key::find(&name) else {
-                bail!("{}: {}", path.display(), unknown(&name, KEYS.iter().map(|it| it.name)));
+            let Some(key) = keys::find(&name) else {
+                bail!("{}: {}", path.display(), unknown(&name, &known_names()));
             };
             let wrong = |expected: String| {
                 let found = if key.secret { String::new() } else { format!(", not {value}") };
                 anyhow!("{name} in {} must be {expected}{found}", path.display())
             };
             let value = key.kind.parse_toml(value).map_err(wrong)?;
-            self.set(key, value, Origin::File(path.to_owned()));
+            self.set(key, &name, value, Origin::File(path.to_owned()))?;
         }
         Ok(())
     }
@@ -134,7 +166,7 @@ impl Settings {
         &mut self,
         variables: impl Iterator<Item = (OsString, OsString)>,
     ) -> Result<()> {
-        let mut set_by: Vec<(&'static str, String)> = Vec::new();
+        let mut set_by: Vec<(String, String)> = Vec::new();
         for (name, text) in variables {
             let Some(name) = name.to_str().filter(|it| it.starts_with("EVENKEEL_")) else {
                 continue;
@@ -153,48 +185,60 @@ impl Settings {
         Ok(())
     }
 
-    fn add_variable(&mut self, name: &str, text: &str) -> Result<&'static str> {
-        if let Some(key) = KEYS.iter().find(|it| it.variable() == name) {
-            self.add_text(key, text, Origin::Variable(name.to_owned()))?;
-            return Ok(key.name);
+    /// Sets what a variable says, and returns the name of the setting.
+    fn add_variable(&mut self, name: &str, text: &str) -> Result<String> {
+        let origin = Origin::Variable(name.to_owned());
+        if let Some((key, setting)) = find_variable(name) {
+            self.add_text(key, &setting, text, origin)?;
+            return Ok(setting);
         }
-        let named = |it: &&Key| it.file_variable().as_deref() == Some(name);
-        if let Some(key) = KEYS.iter().find(named) {
+        let of_file = name.strip_suffix("_FILE").and_then(find_variable);
+        if let Some((key, setting)) = of_file.filter(|(key, _)| key.secret) {
             let secret = std::fs::read_to_string(text)
                 .with_context(|| format!("cannot read the file {text} that {name} names"))?;
-            self.add_text(key, &secret, Origin::Variable(name.to_owned()))?;
-            return Ok(key.name);
+            self.add_text(key, &setting, &secret, origin)?;
+            return Ok(setting);
         }
-        let known: Vec<String> = KEYS
-            .iter()
+        let known: Vec<String> = keys::all()
             .flat_map(|it| [Some(it.variable()), it.file_variable()])
             .flatten()
             .collect();
-        bail!(unknown(name, known.iter().map(String::as_str)))
+        bail!(unknown(name, &known))
     }
 
     pub(super) fn add_flags(&mut self, flags: &[(&str, &'static str, String)]) -> Result<()> {
         for (name, flag, text) in flags {
-            let key = Key::find(name).with_context(|| format!("{flag} sets no setting"))?;
+            let key = keys::find(name).with_context(|| format!("{flag} sets no setting"))?;
             if key.secret && flag.ends_with("-file") {
                 let secret = std::fs::read_to_string(text)
                     .with_context(|| format!("cannot read the file {text} that {flag} names"))?;
-                self.add_text(key, &secret, Origin::Flag(flag))?;
+                self.add_text(key, name, &secret, Origin::Flag(flag))?;
             } else {
-                self.add_text(key, text, Origin::Flag(flag))?;
+                self.add_text(key, name, text, Origin::Flag(flag))?;
             }
         }
         Ok(())
     }
 
-    fn add_text(&mut self, key: &'static Key, text: &str, origin: Origin) -> Result<()> {
+    fn add_text(
+        &mut self,
+        key: &'static Key,
+        name: &str,
+        text: &str,
+        origin: Origin,
+    ) -> Result<()> {
         let value = key.kind.parse(text).map_err(|expected| {
             let found = if key.secret { String::new() } else { format!(", not {text:?}") };
             anyhow!("{origin} must be {expected}{found}")
         })?;
-        self.set(key, value, origin);
-        Ok(())
+        self.set(key, name, value, origin)
     }
+}
+
+fn default_setting(key: &'static Key, name: &str) -> Result<Setting> {
+    let value = key.default.map(|it| key.kind.parse(it)).transpose();
+    let value = value.map_err(|expected| anyhow!("{name} must be {expected}"))?;
+    Ok(Setting { key, name: name.to_owned(), value, origin: Origin::Default })
 }
 
 /// Turns TOML sections into dotted names. An unknown section becomes an unknown name, reported like any other.
@@ -202,7 +246,7 @@ fn flatten<'a>(table: &'a toml::Table, prefix: &str, found: &mut Vec<(String, &'
     for (name, value) in table {
         let name = format!("{prefix}{name}");
         match value {
-            toml::Value::Table(inner) if Key::find(&name).is_none() => {
+            toml::Value::Table(inner) if keys::find(&name).is_none() => {
                 flatten(inner, &format!("{name}."), found);
             }
             value => found.push((name, value)),
@@ -210,8 +254,13 @@ fn flatten<'a>(table: &'a toml::Table, prefix: &str, found: &mut Vec<(String, &'
     }
 }
 
-fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+fn known_names() -> Vec<String> {
+    keys::all().map(Key::shown_name).collect()
+}
+
+fn unknown(name: &str, known: &[String]) -> String {
     // Names are long, so a third of the letters may differ and the suggestion still helps.
+    let known = known.iter().map(String::as_str);
     match base::nearest(name, known, (name.chars().count() / 3).max(1)) {
         Some(meant) => format!("{name} is not a setting; did you mean {meant}?"),
         None => format!("{name} is not a setting; `evenkeel config` lists all settings"),

@@ -1,9 +1,12 @@
 //! Configuration: read once, checked once, then just values. The only place that reads the
 //! environment.
 
+mod key;
 mod keys;
 mod layers;
+mod provider_keys;
 mod show;
+mod single_sign_on;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -15,6 +18,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use base::draft::Source;
+use service::access::oidc;
 use service::backup;
 use service::ingest::connections::{ProviderSettings, Secret, plaid};
 use service::ingest::imports::files;
@@ -62,6 +66,9 @@ pub(crate) struct Config {
     pub(crate) metrics_public: bool,
     pub(crate) cors_origins: Vec<String>,
     pub(crate) sign_up_open: bool,
+    pub(crate) password_sign_in: bool,
+    pub(crate) oidc_ca_file: Option<PathBuf>,
+    pub(crate) oidc_providers: Vec<oidc::ProviderSettings>,
     pub(crate) oauth_registration: bool,
     pub(crate) mcp: web::McpMode,
     /// The API key of `evenkeel mcp`.
@@ -260,6 +267,9 @@ impl Config {
             metrics_public: all.text("metrics.public")? == "true",
             cors_origins: all.list("cors.origins"),
             sign_up_open: all.text("sign_up.open")? == "true",
+            password_sign_in: all.text("sign_in.password")? == "true",
+            oidc_ca_file: all.maybe_text("oidc.ca_file").map(PathBuf::from),
+            oidc_providers: single_sign_on::providers(&all)?,
             oauth_registration: all.text("oauth.registration")? == "true",
             mcp: match (all.text("mcp.enabled")? == "true", all.text("mcp.read_only")? == "true") {
                 (false, _) => web::McpMode::Off,

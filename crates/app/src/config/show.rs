@@ -4,7 +4,8 @@
 use serde_json::json;
 
 use super::Config;
-use super::keys::{KEYS, Key};
+use super::key::Key;
+use super::keys;
 use super::layers::{Origin, Setting};
 use super::value::Value;
 
@@ -16,7 +17,7 @@ impl Config {
         let mut text = String::new();
         let mut section = "";
         for setting in self.settings.iter() {
-            let (own, name) = setting.key.name.split_once('.').unwrap_or(("", setting.key.name));
+            let (own, name) = setting.name.split_once('.').unwrap_or(("", &setting.name));
             if own != section {
                 section = own;
                 text.push_str(&format!("\n[{section}]\n"));
@@ -43,7 +44,7 @@ impl Config {
             let it = json!({
                 "value": shown(setting), "from": from, "origin": setting.origin.to_string(),
             });
-            (setting.key.name.to_owned(), it)
+            (setting.name.clone(), it)
         };
         serde_json::Value::Object(self.settings.iter().map(member).collect())
     }
@@ -66,7 +67,7 @@ fn toml_of(value: &Value) -> String {
 pub(crate) fn reference() -> String {
     let mut text =
         "| setting | variable | must be | default | for |\n|---|---|---|---|---|\n".to_owned();
-    for key in KEYS {
+    for key in keys::all() {
         text.push_str(&row(key));
     }
     text
@@ -83,5 +84,5 @@ fn row(key: &Key) -> String {
         None => format!("`{}`", key.variable()),
     };
     let expected = key.kind.expected();
-    format!("| `{}` | {variables} | {expected} | {default} | {} |\n", key.name, key.about)
+    format!("| `{}` | {variables} | {expected} | {default} | {} |\n", key.shown_name(), key.about)
 }

@@ -151,3 +151,82 @@ fn the_demo_reads_no_file_from_the_default_data_directory() {
     assert_eq!(config.data_dir, PathBuf::from("elsewhere"));
     assert!(config.data_dir_given);
 }
+
+#[test]
+fn providers_of_single_sign_on_have_names_that_the_operator_chooses() {
+    let file = "[oidc.work]\nissuer = \"https://work.example\"\nclient_id = \"w\"\n\
+                admin_groups = [\"admins\", \"home office\"]";
+    let variables = [
+        ("EVENKEEL_OIDC__HOME__ISSUER", "https://auth.home.example/realms/a"),
+        ("EVENKEEL_OIDC__HOME__CLIENT_ID", "money"),
+        ("EVENKEEL_OIDC__HOME__CLIENT_SECRET", "hunter2"),
+        ("EVENKEEL_OIDC__HOME__LABEL", "Our house"),
+        ("EVENKEEL_OIDC__HOME__CREATE_FOR_DOMAINS", "home.example, b.example"),
+        ("EVENKEEL_OIDC__HOME__LINK_VERIFIED_EMAIL", "true"),
+        ("EVENKEEL_SIGN_IN__PASSWORD", "false"),
+    ];
+    let config = Case::new(file, &variables, &[]).load().unwrap();
+    assert!(!config.password_sign_in);
+    let [home, work] = &config.oidc_providers[..] else { panic!("two providers") };
+    assert_eq!((home.name.as_str(), home.label.as_str()), ("home", "Our house"));
+    assert_eq!(home.client_secret.as_deref(), Some("hunter2"));
+    assert_eq!(home.create_for_domains, ["home.example", "b.example"]);
+    assert_eq!(home.scopes, ["openid", "profile", "email"]);
+    assert!(home.link_verified_email && !work.link_verified_email);
+    assert_eq!((work.label.as_str(), work.client_secret.as_deref()), ("Work", None));
+    assert_eq!(work.admin_groups, ["admins", "home office"]);
+    let shown = config.to_toml();
+    assert!(!shown.contains("hunter2") && shown.contains("home.client_id = \"money\""), "{shown}");
+    assert!(!config.to_json().to_string().contains("hunter2"));
+
+    let printed: String = shown
+        .lines()
+        .filter(|it| !it.starts_with("data_dir"))
+        .map(|it| format!("{}\n", it.replace("(hidden)", "hunter2")))
+        .collect();
+    assert_eq!(Case::new(&printed, &[], &[]).load().unwrap().oidc_providers.len(), 2);
+}
+
+#[test]
+fn incomplete_providers_of_single_sign_on_are_refused_with_a_sentence() {
+    let error = |file: &str| Case::new(file, &[], &[]).error();
+    assert_eq!(
+        error("[oidc.work]\nissuer = \"https://work.example\""),
+        "oidc.work needs oidc.work.client_id; set it, or remove the others"
+    );
+    assert_eq!(
+        error("[oidc.work]\nclient_id = \"a\"\nissuer = \"http://work.example\""),
+        "oidc.work.issuer in DIR/evenkeel.toml must be an address such as https://auth.example.com, or one with \
+         http on this machine, without a query, not \"http://work.example\""
+    );
+    assert_eq!(
+        error("[oidc.work]\nisuer = \"https://work.example\""),
+        "DIR/evenkeel.toml: oidc.work.isuer is not a setting; did you mean oidc.NAME.issuer?"
+    );
+    let both = "issuer = \"https://work.example\"\nclient_id = \"a\"";
+    assert_eq!(
+        error(&format!("[oidc.a]\n{both}\n[oidc.b]\n{both}")),
+        "oidc.a and oidc.b have the same issuer; keep one of them"
+    );
+    assert_eq!(
+        error(&format!("[oidc.a]\n{both}\nscopes = [\"email\"]")),
+        "oidc.a.scopes must contain openid"
+    );
+    assert_eq!(
+        error("[sign_in]\npassword = false"),
+        "sign_in.password is false, and no provider of single sign-on is set; nobody new could sign in"
+    );
+    let secret = Case::new("", &[("EVENKEEL_OIDC__A__CLIENT_SECRET_FILE", "/nowhere")], &[]);
+    assert!(secret.error().starts_with("cannot read the file /nowhere that"), "{}", secret.error());
+}
+
+#[test]
+fn a_public_address_with_a_path_is_refused() {
+    for url in ["https://home.example/money", "https://home.example/"] {
+        let error = Case::new("", &[("EVENKEEL_PUBLIC_URL", url)], &[]).error();
+        let expected = format!(
+            "EVENKEEL_PUBLIC_URL must be an address such as https://money.example.com, without a path, not {url:?}"
+        );
+        assert_eq!(error, expected);
+    }
+}

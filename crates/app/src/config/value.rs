@@ -23,6 +23,12 @@ pub(crate) enum Kind {
     DatabaseUrl,
     /// Any single line of text, such as a secret issued elsewhere.
     Secret,
+    /// Any single line of text.
+    Text,
+    /// Words such as names of groups or domains.
+    Words,
+    /// The issuer of a provider of single sign-on.
+    Issuer,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -39,7 +45,7 @@ impl Kind {
         let text = text.trim();
         let value = match self {
             Kind::Count { .. } => Value::Count(text.parse().map_err(|_| self.expected())?),
-            Kind::Origins | Kind::Networks => {
+            Kind::Origins | Kind::Networks | Kind::Words => {
                 let items = text.split(',').map(str::trim).filter(|it| !it.is_empty());
                 Value::List(items.map(str::to_owned).collect())
             }
@@ -51,11 +57,13 @@ impl Kind {
     pub(crate) fn parse_toml(self, value: &toml::Value) -> Result<Value, String> {
         let value = match (self, value) {
             (Kind::Count { .. }, toml::Value::Integer(number)) => Value::Count(*number),
-            (Kind::Origins | Kind::Networks, toml::Value::Array(items)) => {
+            (Kind::Origins | Kind::Networks | Kind::Words, toml::Value::Array(items)) => {
                 let texts = items.iter().map(|it| it.as_str().map(str::to_owned));
                 Value::List(texts.collect::<Option<_>>().ok_or_else(|| self.expected())?)
             }
-            (Kind::Count { .. } | Kind::Origins | Kind::Networks, _) => return Err(self.expected()),
+            (Kind::Count { .. } | Kind::Origins | Kind::Networks | Kind::Words, _) => {
+                return Err(self.expected());
+            }
             (Kind::Switch, toml::Value::Boolean(on)) => Value::Text(on.to_string()),
             (_, toml::Value::String(text)) => Value::Text(text.trim().to_owned()),
             _ => return Err(self.expected()),
@@ -70,6 +78,7 @@ impl Kind {
             (Kind::Networks, Value::List(items)) => {
                 items.iter().all(|it| it.parse::<base::Network>().is_ok())
             }
+            (Kind::Words, Value::List(items)) => items.iter().all(|it| Kind::Text.fits(it)),
             (_, Value::Text(text)) => self.fits(text),
             _ => false,
         };
@@ -88,8 +97,9 @@ impl Kind {
             Kind::Switch => ["true", "false"].contains(&text),
             Kind::InstallationKey => service::platform::installation::Key::parse(text).is_some(),
             Kind::DatabaseUrl => is_postgres(text),
-            Kind::Secret => !text.is_empty() && !text.contains(char::is_control),
-            Kind::Origins | Kind::Networks | Kind::Count { .. } => false,
+            Kind::Secret | Kind::Text => !text.is_empty() && !text.contains(char::is_control),
+            Kind::Issuer => service::access::oidc::check_issuer(text).is_ok(),
+            Kind::Origins | Kind::Networks | Kind::Words | Kind::Count { .. } => false,
         }
     }
 
@@ -106,7 +116,12 @@ impl Kind {
             Kind::Count { from, to } => format!("a whole number from {from} to {to}"),
             Kind::Word(words) => format!("one of {}", words.join(", ")),
             Kind::Switch => "true or false".to_owned(),
-            Kind::Secret => "one line of text".to_owned(),
+            Kind::Secret | Kind::Text => "one line of text".to_owned(),
+            Kind::Words => "a list of words".to_owned(),
+            Kind::Issuer => {
+                "an address such as https://auth.example.com, or one with http on this machine, without a query"
+                    .to_owned()
+            }
             Kind::InstallationKey => "64 hexadecimal digits".to_owned(),
             Kind::DatabaseUrl => {
                 "an address such as postgres://user:password@host:5432/database, with sslmode as \
@@ -175,6 +190,12 @@ mod tests {
                 "postgres://host:port/x",
                 "postgres://c?sslmode=x",
             ],
+        );
+        check(Kind::Words, &["", "family, home admins ,"], &["a\u{7}"]);
+        check(
+            Kind::Issuer,
+            &["https://auth.example.com/realms/home", "http://localhost:9091"],
+            &["", "auth.example.com", "http://auth.example.com", "https://a?b"],
         );
         check(Kind::InstallationKey, &["ab".repeat(32).as_str()], &["ab", &"zz".repeat(32), ""]);
     }

@@ -56,6 +56,8 @@ async fn open_app_after_lease(it: &Installation) -> (App, Caller) {
         disk: None,
         imports: Default::default(),
         backups: None,
+        password_sign_in: true,
+        single_sign_on: Default::default(),
     });
     let user = users::find_by_email(&app, "robin@example.com").await.unwrap().unwrap();
     (app, user.owner())

@@ -44,6 +44,8 @@ async fn open_app(it: &Installation) -> (App, UserId) {
         disk: None,
         imports: Default::default(),
         backups: None,
+        password_sign_in: true,
+        single_sign_on: Default::default(),
     });
     let user = users::find_by_email(&app, "robin@example.com").await.unwrap().unwrap();
     (app, user.id)

@@ -101,6 +101,8 @@ async fn open_app(it: &Installation) -> (App, Caller, String) {
         disk: None,
         imports: Default::default(),
         backups: None,
+        password_sign_in: true,
+        single_sign_on: Default::default(),
     });
     let user = users::find_by_email(&app, "robin@example.com").await.unwrap().unwrap();
     let token = sessions::create(&app, &user, Method::Password, Visit::default()).await.unwrap();

@@ -6,6 +6,7 @@ pub mod images;
 pub mod invitations;
 pub mod keys;
 pub mod oauth;
+pub mod oidc;
 pub mod passkeys;
 pub mod passwords;
 pub mod profiles;

@@ -34,6 +34,9 @@ base::words!(
         SetupCode => "setup_code",
         Invitation => "invitation",
         SignUp => "sign_up",
+        SingleSignOn => "single_sign_on",
+        SingleSignOnAndPasskey => "single_sign_on_and_passkey",
+        SingleSignOnAndRecoveryCode => "single_sign_on_and_recovery_code",
     }
 );
 db::word_columns!(Method);
@@ -54,9 +57,14 @@ impl Session {
     /// Whether the person proved their identity within the last minutes, which sensitive changes require. A proof with
     /// a time in the future was made before the clock was set back, and does not count.
     pub fn proved_lately(&self, now: Timestamp) -> bool {
-        let age = now.as_microsecond() - self.proved_at.as_microsecond();
-        (0..PROOF_MINUTES * MINUTE).contains(&age)
+        is_recent(self.proved_at, now)
     }
+}
+
+/// Whether a proof of identity at that moment still counts.
+pub(crate) fn is_recent(proved_at: Timestamp, now: Timestamp) -> bool {
+    let age = now.as_microsecond() - proved_at.as_microsecond();
+    (0..PROOF_MINUTES * MINUTE).contains(&age)
 }
 
 /// The browser and the address that a sign-in comes from.
@@ -83,6 +91,17 @@ pub(crate) fn create_in(
     method: Method,
     from: Visit,
 ) -> Result<String> {
+    create_proved_in(tx, app, user, (method, app.clock.now()), from)
+}
+
+/// Creates a session for a person who last proved their identity at another moment than now.
+pub(crate) fn create_proved_in(
+    tx: &mut Tx<'_>,
+    app: &App,
+    user: UserId,
+    (method, proved_at): (Method, Timestamp),
+    from: Visit,
+) -> Result<String> {
     let (token, now) = (tokens::make(PREFIX, &app.entropy), app.clock.now());
     let id: SessionId = app.ids.make();
     let agent = from.agent.map(|it| it.chars().take(AGENT_MAX).collect::<String>());
@@ -97,7 +116,8 @@ pub(crate) fn create_in(
             &agent,
             &from.address,
             now,
-            ends_at
+            ends_at,
+            proved_at
         ],
     )?;
     let actor = Actor {
@@ -265,7 +285,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Session> {
 }
 
 const INSERT: &str = "insert into sessions (user_id, id, token_hash, method, agent, address,
-    created_at, seen_at, proved_at, expires_at) values ($1, $2, $3, $4, $5, $6, $7, $7, $7, $8)";
+    created_at, seen_at, proved_at, expires_at) values ($1, $2, $3, $4, $5, $6, $7, $7, $9, $8)";
 const BY_TOKEN: &str = "select s.user_id, s.id, s.method, s.agent, s.address, s.created_at,
     s.seen_at, s.proved_at, u.timezone from sessions s join users u on u.id = s.user_id
     where s.token_hash = $1 and s.expires_at > $2 and s.seen_at > $3";

@@ -96,8 +96,7 @@ pub(crate) async fn prepare(app: &App, new: NewUser) -> Result<(User, Option<Str
 /// Inserts a new person. The first person becomes the admin; the lock keeps two from being first at once.
 pub(crate) fn insert(tx: &mut Tx<'_>, mut user: User, hash: Option<String>) -> Result<User> {
     lock_registration(tx)?;
-    let first = tx.first(ANYONE, &[], |row| row.get::<i64>(0))?.is_none();
-    user.role = if first { Role::Admin } else { Role::Member };
+    user.role = if is_anyone(tx)? { Role::Member } else { Role::Admin };
     let inserted = tx.execute(
         INSERT,
         params![
@@ -128,6 +127,11 @@ pub(crate) fn insert(tx: &mut Tx<'_>, mut user: User, hash: Option<String>) -> R
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether anyone has an account.
+pub(crate) fn is_anyone(tx: &mut Tx<'_>) -> Result<bool> {
+    Ok(tx.first(ANYONE, &[], |row| row.get::<i64>(0))?.is_some())
 }
 
 /// Makes other registrations wait until the transaction ends.
@@ -193,6 +197,16 @@ pub(crate) fn lock(tx: &mut Tx<'_>, user: UserId) -> Result<()> {
 pub(crate) struct SignInOptions {
     pub(crate) has_password: bool,
     pub(crate) second_step: bool,
+    pub(crate) passkeys: i64,
+    /// Identities at providers of single sign-on.
+    identities: i64,
+}
+
+impl SignInOptions {
+    /// Whether the person can sign in at all, in an installation that takes passwords or does not.
+    pub(crate) fn can_sign_in(&self, takes_passwords: bool) -> bool {
+        (self.has_password && takes_passwords) || self.passkeys > 0 || self.identities > 0
+    }
 }
 
 pub(crate) fn sign_in_options(tx: &mut Tx<'_>, user: UserId) -> Result<SignInOptions> {
@@ -206,7 +220,12 @@ pub async fn has_password(app: &App, user: UserId) -> Result<bool> {
 
 fn read_options(row: &db::Row<'_>) -> db::Result<SignInOptions> {
     let has = |column| Ok::<_, db::Error>(row.get::<Option<&str>>(column)?.is_some());
-    Ok(SignInOptions { has_password: has(0)?, second_step: has(1)? })
+    Ok(SignInOptions {
+        has_password: has(0)?,
+        second_step: has(1)?,
+        passkeys: row.get(2)?,
+        identities: row.get(3)?,
+    })
 }
 
 /// The person with that email, if the password is theirs. An unknown email takes as long as a wrong password, so that
@@ -279,7 +298,9 @@ const LOCK_REGISTRATION: &str =
 const PROMOTE_ADMIN: &str = "update users set role = 'admin'
     where id in (select id from users order by created_at, id limit 1)
     and not exists (select 1 from users where role = 'admin')";
-const SIGN_IN_OPTIONS: &str = "select password_hash, second_step from users where id = $1";
+const SIGN_IN_OPTIONS: &str = "select u.password_hash, u.second_step,
+    (select count(*) from passkeys p where p.user_id = u.id),
+    (select count(*) from identities i where i.user_id = u.id) from users u where u.id = $1";
 const TIMEZONE: &str = "select timezone from users where id = $1";
 const DELETE: &str = "delete from users where id = $1";
 

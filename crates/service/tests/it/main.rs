@@ -25,6 +25,7 @@ mod listed;
 mod manual;
 mod net_worth;
 mod oauth;
+mod oidc;
 mod passkeys;
 mod plaid;
 mod processes;

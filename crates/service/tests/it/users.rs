@@ -231,6 +231,7 @@ async fn with_access(world: &World, person: &Person) {
         invitations::create(app, &caller, None).await.unwrap();
     }
     crate::oauth::authorize_app(app, &caller).await;
+    crate::oidc::link_identity(world, &caller, email).await;
     images::set(app, &caller, png(10, 10)).await.unwrap();
 }
 

@@ -3,15 +3,12 @@
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::digest::{SHA256, digest};
-use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use base::Timestamp;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::client::Client;
+use crate::jws::{self, Algorithm, PublicKey};
 use crate::provider::{BankError, NewsKind, WebhookError, WebhookNews};
 
 /// Plaid's limit, and what clocks may differ by.
@@ -21,31 +18,21 @@ const AHEAD_SECONDS: i64 = 60;
 const SIGNATURE_BYTES: usize = 4_096;
 
 #[derive(Deserialize)]
-struct Header {
-    alg: String,
-    kid: String,
-}
-
-#[derive(Deserialize)]
 struct Claims {
     iat: i64,
     request_body_sha256: String,
 }
 
-/// A public key as `/webhook_verification_key/get` returns it.
+/// The part of a key, as `/webhook_verification_key/get` returns it, that is Plaid's own.
 #[derive(Deserialize)]
-struct Jwk {
-    kty: String,
-    crv: String,
-    x: String,
-    y: String,
+struct KeyLife {
     #[serde(default)]
     expired_at: Option<i64>,
 }
 
 #[derive(Deserialize)]
 struct KeyResponse {
-    key: serde_json::Value,
+    key: Value,
 }
 
 #[derive(Deserialize)]
@@ -65,11 +52,11 @@ pub(super) async fn fetch_key(client: &Client<'_>, key_id: &str) -> Result<Strin
 
 /// The id of the key that signed; none if the signature is malformed or uses another algorithm.
 pub(super) fn key_id(signature: &str) -> Option<String> {
-    let header = signature.split('.').next().filter(|_| signature.len() <= SIGNATURE_BYTES)?;
-    let header: Header = part(header)?;
+    let header = jws::header(signature).filter(|_| signature.len() <= SIGNATURE_BYTES)?;
     let is_plain = |it: &u8| it.is_ascii_alphanumeric() || *it == b'-' || *it == b'_';
-    let is_id = (1..=128).contains(&header.kid.len()) && header.kid.as_bytes().iter().all(is_plain);
-    (header.alg == "ES256" && is_id).then_some(header.kid)
+    let key_id = header.key_id.filter(|_| header.algorithm == Algorithm::Es256)?;
+    let is_id = (1..=128).contains(&key_id.len()) && key_id.as_bytes().iter().all(is_plain);
+    is_id.then_some(key_id)
 }
 
 /// The item that a webhook names, before it is verified.
@@ -99,28 +86,12 @@ pub(super) fn read(
 
 fn verified_claims(key: &str, signature: &str, now: Timestamp) -> Option<Claims> {
     key_id(signature)?;
-    let key: Jwk = serde_json::from_str(key).ok()?;
-    let is_expired = key.expired_at.is_some_and(|it| it <= now.as_second());
-    if key.kty != "EC" || key.crv != "P-256" || is_expired {
+    let key: Value = serde_json::from_str(key).ok()?;
+    let life: KeyLife = serde_json::from_value(key.clone()).ok()?;
+    if life.expired_at.is_some_and(|it| it <= now.as_second()) {
         return None;
     }
-    let [x, y] = [&key.x, &key.y].map(|it| URL_SAFE_NO_PAD.decode(it).ok());
-    let (x, y) = (x?, y?);
-    if x.len() != 32 || y.len() != 32 {
-        return None;
-    }
-    // An uncompressed point begins with 4.
-    let point = [&[4][..], &x, &y].concat();
-    let (signed, signature) = signature.rsplit_once('.')?;
-    let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-    let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point);
-    key.verify(signed.as_bytes(), &signature).ok()?;
-    let (_, claims) = signed.split_once('.')?;
-    part(claims)
-}
-
-fn part<T: DeserializeOwned>(encoded: &str) -> Option<T> {
-    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(encoded).ok()?).ok()
+    PublicKey::from_jwk(key)?.verified(signature)
 }
 
 /// A webhook is only a hint: the sync that follows reads everything from Plaid itself.

@@ -7,7 +7,7 @@ use service::platform::health;
 
 use super::{Check, chain, fail, is_loopback, ok, warn};
 use crate::config::Config;
-use crate::data_dir;
+use crate::{data_dir, open};
 
 /// Free space below which an import or a backup may not fit.
 const FREE_MIB_LOW: u64 = 512;
@@ -135,4 +135,20 @@ pub(super) async fn durability(db: &Db) -> Check {
         ),
         Err(error) => warn("durability", format!("could not be checked: {}", chain(error))),
     }
+}
+
+/// Asks each provider of single sign-on for its metadata.
+pub(super) async fn single_sign_on(config: &Config) -> Vec<Check> {
+    let providers = match open::single_sign_on(config) {
+        Ok(providers) => providers,
+        Err(error) => return vec![fail("single sign-on", crate::sentence(&error))],
+    };
+    let mut checks = Vec::new();
+    for provider in providers.providers() {
+        checks.push(match providers.check(&provider.name, Clock::System.now()).await {
+            Ok(()) => ok("single sign-on", format!("{} answers", provider.issuer)),
+            Err(error) => warn("single sign-on", chain(error)),
+        });
+    }
+    checks
 }

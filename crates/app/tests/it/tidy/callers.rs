@@ -18,6 +18,7 @@ const WITHOUT_CALLER: &[(&str, &[&str])] = &[
             "access/oauth/introspection.rs::introspect",
             "access/oauth/introspection.rs::revoke",
             "access/oauth/token_pairs.rs::refresh",
+            "access/oidc/start.rs::start_sign_in",
             "access/passkeys/mod.rs::finish",
             "access/passkeys/mod.rs::start",
             "access/sessions.rs::find",

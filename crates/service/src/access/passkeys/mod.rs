@@ -225,11 +225,12 @@ pub async fn rename(app: &App, caller: &Caller, id: PasskeyId, name: &str) -> Re
         .await
 }
 
-/// Deletes a passkey, unless it is the last one and the person has no password or uses it as the second step.
+/// Deletes a passkey, unless it is the last one and the person has no other way to sign in or uses it as the second step.
 pub async fn remove(app: &App, caller: &Caller, id: PasskeyId) -> Result<()> {
     caller.require_owner("passkey")?;
     sessions::require_proof(app, caller).await?;
     let (caller, now) = (caller.clone(), app.clock.now());
+    let takes_passwords = app.password_sign_in;
     app.db
         .write(move |tx| {
             users::lock(tx, caller.user)?;
@@ -237,17 +238,17 @@ pub async fn remove(app: &App, caller: &Caller, id: PasskeyId) -> Result<()> {
                 return Err(Error::NotFound("passkey"));
             }
             let options = users::sign_in_options(tx, caller.user)?;
-            if count(tx, caller.user)? == 0 {
-                if !options.has_password {
-                    return Err(conflict(
-                        "this passkey is your only way to sign in; set a password first",
-                    ));
-                }
-                if options.second_step {
-                    return Err(conflict(
-                        "your second step needs this passkey; turn off the second step first",
-                    ));
-                }
+            if !options.can_sign_in(takes_passwords) {
+                let message = match takes_passwords {
+                    true => "this passkey is your only way to sign in; set a password first",
+                    false => "this passkey is your only way to sign in; add another one first",
+                };
+                return Err(conflict(message));
+            }
+            if options.passkeys == 0 && options.second_step {
+                return Err(conflict(
+                    "your second step needs this passkey; turn off the second step first",
+                ));
             }
             let note = Note::new(&caller, "passkey.delete", "Removed a passkey").about(id);
             audit::note(tx, caller.user, now, note)

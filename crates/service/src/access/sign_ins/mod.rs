@@ -1,4 +1,4 @@
-//! Sign-in by password, by passkey, or by both. Attempts are throttled, and failures are recorded in the audit trail.
+//! Sign-in by password, by passkey, by both, or through a provider of single sign-on. Attempts are throttled, and failures are recorded in the audit trail.
 
 mod registration;
 mod throttle;
@@ -23,6 +23,8 @@ pub use registration::{
 
 const SECOND_STEP_PREFIX: &str = "ek2_";
 const SECOND_STEP_SECONDS: i64 = 300;
+const PASSWORDS_OFF: Error =
+    Error::Unauthenticated("passwords are turned off here; use one of the other ways to sign in");
 const WRONG: Error = Error::Unauthenticated("the email or the password is wrong");
 
 /// The result of a right password: a session, or a token for the second step.
@@ -40,6 +42,9 @@ pub async fn by_password(
     password: &str,
     from: Visit,
 ) -> Result<SignInOutcome> {
+    if !app.password_sign_in {
+        return Err(PASSWORDS_OFF);
+    }
     let email = users::normalize_email(email)?;
     let device = devices::find(app, from.device.as_deref(), &email).await?;
     let keys = match &device {
@@ -81,14 +86,49 @@ fn finish_password_step(
     from: Visit,
 ) -> Result<SignInOutcome> {
     attempt.succeed(tx)?;
-    // Read again, because the setting may have changed while the password was checked.
-    if !users::sign_in_options(tx, user.id)?.second_step {
-        let session = sessions::create_in(tx, app, user.id, Method::Password, from)?;
+    finish_first_step(tx, app, user.id, FirstStep::Password, from)
+}
+
+/// The step of a sign-in that a second one may follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FirstStep {
+    Password,
+    /// `authenticated_at` is when the person last signed in at the provider, which may be long ago.
+    SingleSignOn {
+        authenticated_at: Timestamp,
+    },
+}
+
+impl FirstStep {
+    /// The stored word; none for a password.
+    fn stored(self) -> Option<&'static str> {
+        matches!(self, FirstStep::SingleSignOn { .. }).then_some(Method::SingleSignOn.as_str())
+    }
+}
+
+/// Creates a session, or asks for the second step if the person has turned it on.
+pub(crate) fn finish_first_step(
+    tx: &mut Tx<'_>,
+    app: &App,
+    user: UserId,
+    step: FirstStep,
+    from: Visit,
+) -> Result<SignInOutcome> {
+    // Read in the transaction, because the setting may have changed while the password was checked.
+    if !users::sign_in_options(tx, user)?.second_step {
+        let proof = match step {
+            FirstStep::Password => (Method::Password, app.clock.now()),
+            FirstStep::SingleSignOn { authenticated_at } => {
+                (Method::SingleSignOn, authenticated_at)
+            }
+        };
+        let session = sessions::create_proved_in(tx, app, user, proof, from)?;
         return Ok(SignInOutcome::SignedIn { session });
     }
     let token = tokens::make(SECOND_STEP_PREFIX, &app.entropy);
     let ends_at = app.clock.now().as_microsecond() + SECOND_STEP_SECONDS * 1_000_000;
-    tx.execute(INSERT_SECOND_STEP, params![&tokens::hash(&token)[..], user.id, ends_at])?;
+    let hash = tokens::hash(&token);
+    tx.execute(INSERT_SECOND_STEP, params![&hash[..], user, ends_at, step.stored()])?;
     Ok(SignInOutcome::SecondStep { token })
 }
 
@@ -111,6 +151,12 @@ fn note_failure(
 /// Starts a sign-in by passkey, for a person who is not known yet. Each challenge costs a row for a while, so challenges
 /// are limited: by browser if it is known, otherwise by address group.
 pub async fn start_passkey(app: &App, party: &RelyingParty, from: &Visit) -> Result<Value> {
+    count_challenge(app, from).await?;
+    passkeys::start(app, party, ChallengeRequest::new(Purpose::SignIn, None)).await
+}
+
+/// Counts the beginning of a sign-in by passkey or single sign-on, or refuses it if there were too many.
+pub(crate) async fn count_challenge(app: &App, from: &Visit) -> Result<()> {
     let device = devices::find_for_anyone(app, from.device.as_deref()).await?;
     let key = match device {
         Some(device) => Some(ThrottleKey::DeviceChallenges(device)),
@@ -119,7 +165,7 @@ pub async fn start_passkey(app: &App, party: &RelyingParty, from: &Visit) -> Res
     if let Some(key) = key {
         throttle::attempt(app, &[key]).await?;
     }
-    passkeys::start(app, party, ChallengeRequest::new(Purpose::SignIn, None)).await
+    Ok(())
 }
 
 /// Signs in by a passkey alone, which verifies the person itself. A passkey cannot be guessed, so failures never block it.
@@ -187,8 +233,11 @@ pub async fn second_by_passkey(
     }
     app.db
         .write(move |tx| {
-            use_second_step(tx, &mine, &token)?;
-            sessions::create_in(tx, &mine, user.id, Method::PasswordAndPasskey, from)
+            let method = match use_second_step(tx, &mine, &token)? {
+                Method::SingleSignOn => Method::SingleSignOnAndPasskey,
+                _ => Method::PasswordAndPasskey,
+            };
+            sessions::create_in(tx, &mine, user.id, method, from)
         })
         .await
 }
@@ -219,21 +268,23 @@ pub async fn second_by_recovery_code(
                 return Ok::<_, Error>(None);
             }
             attempt.succeed(tx)?;
-            use_second_step(tx, &mine, &token)?;
-            sessions::create_in(tx, &mine, user.id, Method::PasswordAndRecoveryCode, from).map(Some)
+            let method = match use_second_step(tx, &mine, &token)? {
+                Method::SingleSignOn => Method::SingleSignOnAndRecoveryCode,
+                _ => Method::PasswordAndRecoveryCode,
+            };
+            sessions::create_in(tx, &mine, user.id, method, from).map(Some)
         })
         .await?;
     session.ok_or(Error::Unauthenticated("this is not one of your unused recovery codes"))
 }
 
-/// Deletes the token of a second step, so that it works once.
-fn use_second_step(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<()> {
-    let deleted =
-        tx.execute(USE_SECOND_STEP, params![&tokens::hash(token)[..], app.clock.now()])?;
-    if deleted == 0 {
-        return Err(Error::Unauthenticated("this took too long; sign in again"));
-    }
-    Ok(())
+/// Deletes the token of a second step, so that it works once, and returns the first step.
+fn use_second_step(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<Method> {
+    let (hash, now) = (tokens::hash(token), app.clock.now());
+    let first_step = |row: &db::Row<'_>| row.get::<Option<Method>>(0);
+    let deleted = tx.first(USE_SECOND_STEP, params![&hash[..], now], first_step)?;
+    let deleted = deleted.ok_or(Error::Unauthenticated("this took too long; sign in again"))?;
+    Ok(deleted.unwrap_or(Method::Password))
 }
 
 /// Checks the password of a signed-in person. Failures are counted apart from failed sign-ins, so that visitors cannot
@@ -306,10 +357,12 @@ pub async fn forget_once(app: &App) -> Result<usize> {
 
 const FIND_USER: &str = "select id from users where email = $1";
 const INSERT_SECOND_STEP: &str =
-    "insert into second_steps (token_hash, user_id, expires_at) values ($1, $2, $3)";
+    "insert into second_steps (token_hash, user_id, expires_at, first_step)
+    values ($1, $2, $3, $4)";
 const FIND_SECOND_STEP: &str =
     "select user_id from second_steps where token_hash = $1 and expires_at > $2";
-const USE_SECOND_STEP: &str = "delete from second_steps where token_hash = $1 and expires_at > $2";
+const USE_SECOND_STEP: &str = "delete from second_steps where token_hash = $1 and expires_at > $2
+    returning first_step";
 const FORGET_SECOND_STEPS: &str = "delete from second_steps where expires_at <= $1";
 
 const STATEMENTS: &[&str] =

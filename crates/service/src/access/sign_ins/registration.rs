@@ -76,6 +76,9 @@ pub async fn accept_invitation(
     new: NewUser,
     from: Visit,
 ) -> Result<RegistrationOutcome> {
+    if !app.password_sign_in {
+        return Err(super::PASSWORDS_OFF);
+    }
     let attempt = count_attempt(app, &from).await?;
     let Some(invitation) = invitations::find(app, token).await? else {
         return Err(Error::NotFound("invitation"));
@@ -99,6 +102,9 @@ pub async fn accept_invitation(
 /// Registers anyone, if the operator allows open sign-up. Sign-ups are counted by network address, so that nobody can
 /// create accounts without limit. The answer does not reveal whether the email already had an account.
 pub async fn sign_up(app: &App, new: NewUser, from: Visit) -> Result<()> {
+    if !app.password_sign_in {
+        return Err(super::PASSWORDS_OFF);
+    }
     count_attempt(app, &from).await?;
     let (user, hash) = users::prepare(app, new).await?;
     let register = move |tx: &mut Tx<'_>| create_or_report(tx, user, hash, from.address.as_deref());

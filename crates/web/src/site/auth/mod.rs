@@ -4,6 +4,7 @@ mod demo_link;
 pub(super) mod passkeys;
 mod second_step;
 mod sign_in;
+mod sign_on;
 mod sign_up;
 
 use axum::Router;
@@ -11,9 +12,11 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use http::header;
 use maud::{Markup, html};
+use service::access::oidc::LinkedIdentity;
 use service::access::passkeys::RelyingParty;
 use service::access::{devices, sign_ins};
 
+use super::person::Person;
 use super::visitor::Visitor;
 use super::{cookies, urls};
 use crate::WebState;
@@ -25,6 +28,10 @@ pub(super) fn router() -> Router<WebState> {
         .route("/invite/{token}", get(sign_up::invitation).post(sign_up::accept))
         .route("/sign-in", get(sign_in::get).post(sign_in::post))
         .route("/sign-in/second", get(second_step::get).post(second_step::post))
+        .route("/sign-on/{provider}", get(sign_on::start))
+        .route("/sign-on/{provider}/confirm", get(sign_on::confirm))
+        .route("/sign-on/{provider}/callback", get(sign_on::callback))
+        .route("/settings/security/sign-on/{provider}/link", post(sign_on::link))
         .route("/demo/{token}", get(demo_link::get))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/passkeys/sign-in/start", post(passkeys::start_sign_in))
@@ -71,6 +78,35 @@ fn next_of(query: Option<String>) -> String {
     let pairs = query.and_then(|it| urls::parse_pairs(&it)).unwrap_or_default();
     let next = pairs.iter().find(|(name, _)| name == "next").map(|(_, next)| next.as_str());
     urls::local_path(next.unwrap_or("/")).to_owned()
+}
+
+/// Links that begin a sign-in with each provider of single sign-on.
+fn sign_on_links(web: &WebState, next: &str) -> Markup {
+    html! {
+        @for provider in web.app.single_sign_on.providers() {
+            @let query = urls::query_string(&[("next", next)]);
+            p {
+                a.button.outlined href={ "/sign-on/" (provider.name) (query) } {
+                    "Sign in with " (provider.label)
+                }
+            }
+        }
+    }
+}
+
+/// Links that prove one's identity with each provider that one of these identities is from.
+pub(super) fn sign_on_proofs(person: &Person, identities: &[LinkedIdentity], next: &str) -> Markup {
+    let is_linked = |issuer: &str| identities.iter().any(|it| it.issuer == issuer);
+    html! {
+        @for provider in person.app().single_sign_on.providers().filter(|it| is_linked(&it.issuer)) {
+            @let query = urls::query_string(&[("next", next)]);
+            p {
+                a.button.outlined href={ "/sign-on/" (provider.name) "/confirm" (query) } {
+                    "Confirm with " (provider.label)
+                }
+            }
+        }
+    }
 }
 
 /// A button that asks the browser for a passkey. The script shows it if the browser supports passkeys on this host.

@@ -9,7 +9,7 @@ use service::access::passkeys::RelyingParty;
 use service::access::sessions;
 use service::access::sign_ins::{self, SignInOutcome};
 
-use super::{next_of, passkey_button, start_session};
+use super::{next_of, passkey_button, sign_on_links, start_session};
 use crate::WebState;
 use crate::site::assets::Asset;
 use crate::site::errors::{PageError, PageResult, duration_text, sentence};
@@ -91,7 +91,17 @@ pub(super) fn to_second_step(web: &WebState, token: &str, next: &str) -> Respons
 
 /// The sign-in page with a message about what went wrong.
 pub(super) fn page(status: StatusCode, visitor: &Visitor, wrong: &FormError) -> Response {
-    let card = card(visitor, "", "/", wrong);
+    page_to(status, visitor, "/", wrong)
+}
+
+/// The same, for a page to go on to.
+pub(super) fn page_to(
+    status: StatusCode,
+    visitor: &Visitor,
+    next: &str,
+    wrong: &FormError,
+) -> Response {
+    let card = card(visitor, "", next, wrong);
     app_page::auth_page_with(status, visitor, "Sign in", &[Asset::Passkeys], card)
 }
 
@@ -115,11 +125,14 @@ fn card(visitor: &Visitor, email: &str, next: &str, wrong: &FormError) -> Markup
                 code { (demo.password) } "."
             }
         }
-        (fields::form("/sign-in", &visitor.form_token, fields))
+        @if visitor.web.app.password_sign_in {
+            (fields::form("/sign-in", &visitor.form_token, fields))
+        }
+        (sign_on_links(&visitor.web, next))
         @if let Ok(party) = RelyingParty::from_url(&settings.public_url) {
             (passkey_button(&party, "sign-in", "Sign in with a passkey", &visitor.form_token, next))
         }
-        @if settings.sign_up_open {
+        @if settings.sign_up_open && visitor.web.app.password_sign_in {
             p.soft { "New here? " a href="/sign-up" { "Create an account" } "." }
         }
     }

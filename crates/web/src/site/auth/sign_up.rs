@@ -9,7 +9,7 @@ use service::access::sign_ins::RegistrationOutcome;
 use service::access::users::NewUser;
 use service::access::{invitations, passwords, sign_ins};
 
-use super::{sign_in, start_session};
+use super::{sign_in, sign_on_links, start_session};
 use crate::site::assets::Asset;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
@@ -111,6 +111,7 @@ fn setup_card(
         p { "Create the first account. You can invite others later." }
         (wrong.summary())
         (fields::form("/setup", &visitor.form_token, fields))
+        (sign_on_links(&visitor.web, "/"))
     }
 }
 
@@ -145,7 +146,8 @@ pub(super) async fn sign_up(visitor: Visitor, PublicForm(form): PublicForm) -> P
 
 /// Answers with "not found" if sign-up is closed.
 fn require_open(visitor: &Visitor) -> Result<(), PageError> {
-    if visitor.web.settings.sign_up_open { Ok(()) } else { Err(PageError::not_found()) }
+    let is_open = visitor.web.settings.sign_up_open && visitor.web.app.password_sign_in;
+    if is_open { Ok(()) } else { Err(PageError::not_found()) }
 }
 
 fn sign_up_card(visitor: &Visitor, new_user: &NewUserForm<'_>, wrong: &FormError) -> Markup {
@@ -221,8 +223,13 @@ fn invitation_card(
     };
     html! {
         h1 { "You're invited" }
-        p { "Create your account. Only you can see your data." }
         (wrong.summary())
-        (fields::form(&format!("/invite/{token}"), &visitor.form_token, fields))
+        @if visitor.web.app.password_sign_in {
+            p { "Create your account. Only you can see your data." }
+            (fields::form(&format!("/invite/{token}"), &visitor.form_token, fields))
+        } @else {
+            p { "Passwords are turned off here. Your account is created when you first sign in." }
+            (sign_on_links(&visitor.web, "/"))
+        }
     }
 }

@@ -72,6 +72,18 @@ pub const SENSITIVE: &[Sensitive] = &[
         back: "/settings/security",
     },
     Sensitive {
+        path: "/settings/security/sign-on/{provider}/link",
+        proof: Proof::Fresh,
+        about: "link single sign-on",
+        back: "/settings/security",
+    },
+    Sensitive {
+        path: "/settings/security/sign-on/unlink",
+        proof: Proof::Fresh,
+        about: "unlink single sign-on",
+        back: "/settings/security",
+    },
+    Sensitive {
         path: "/settings/security/email",
         proof: Proof::PasswordInForm,
         about: "change your email",

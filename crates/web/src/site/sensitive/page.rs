@@ -3,12 +3,13 @@
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use maud::{Markup, html};
+use service::access::oidc::{self, LinkedIdentity};
 use service::access::passkeys::{self, RelyingParty};
 use service::access::users;
 
 use super::{PASSWORD_FIELD, Sensitive};
 use crate::site::app_page::{self, Decision};
-use crate::site::auth::proof_button;
+use crate::site::auth::{proof_button, sign_on_proofs};
 use crate::site::errors::{PageError, sentence};
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::{Form, TOKEN_FIELD};
@@ -31,7 +32,8 @@ pub(super) async fn ask(
     let known = async {
         let has_password = users::has_password(person.app(), person.user.id).await?;
         let has_passkey = !passkeys::list(person.app(), &person.caller).await?.is_empty();
-        Ok::<_, service::Error>((has_password, has_passkey))
+        let identities = oidc::list(person.app(), &person.caller).await?;
+        Ok::<_, service::Error>((has_password, has_passkey, identities))
     };
     match known.await {
         Ok(methods) => {
@@ -47,7 +49,7 @@ fn card(
     rule: &Sensitive,
     form: &Form,
     wrong: &FormError,
-    (has_password, has_passkey): (bool, bool),
+    (has_password, has_passkey, identities): (bool, bool, Vec<LinkedIdentity>),
 ) -> Markup {
     let token = &person.form_token;
     // The service reports the error under its own field name.
@@ -78,7 +80,8 @@ fn card(
                 Err(reason) => p.warning { (sentence(reason)) },
             }
         }
-        @if !has_password && !has_passkey {
+        (sign_on_proofs(person, &identities, rule.back))
+        @if !has_password && !has_passkey && identities.is_empty() {
             p { "You have no password or passkey. Sign in again, then come back." }
             (fields::button("/sign-out", token, "Sign out", "outlined"))
         }

@@ -8,6 +8,7 @@ use base::{PasskeyId, SessionId};
 use http::{StatusCode, header};
 use maud::{Markup, html};
 use service::Error;
+use service::access::oidc::{self, LinkedIdentity};
 use service::access::passkeys::{self, RelyingParty};
 use service::access::{profiles, recovery, sessions, sign_ins, users};
 
@@ -16,7 +17,7 @@ use super::{Settings, Tab};
 use crate::WebState;
 use crate::site::app_page::see_other;
 use crate::site::assets::Asset;
-use crate::site::auth::passkey_button;
+use crate::site::auth::{passkey_button, sign_on_proofs};
 use crate::site::errors::{PageError, PageResult, sentence};
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
@@ -35,6 +36,7 @@ pub(super) fn router() -> Router<WebState> {
         .route("/settings/security/password", post(change_password))
         .route("/settings/security/second-step", post(set_second_step))
         .route("/settings/security/recovery-codes", post(make_codes))
+        .route("/settings/security/sign-on/unlink", post(unlink))
         .route("/settings/security/passkeys/{id}/rename", post(rename_passkey))
         .route("/settings/security/passkeys/{id}/remove", post(remove_passkey))
         .route("/settings/security/sessions/{id}/revoke", post(revoke_session))
@@ -61,6 +63,7 @@ async fn page(person: &Person, outcome: Outcome) -> PageResult {
         person,
         has_password: users::has_password(app, person.user.id).await?,
         passkeys: passkeys::list(app, caller).await?,
+        identities: oidc::list(app, caller).await?,
         codes_left: recovery::remaining(app, caller).await?,
         sessions: sessions::list(app, caller).await?,
         fresh: person.session.proved_lately(app.clock.now()),
@@ -123,6 +126,11 @@ async fn make_codes(person: Person, _form: Form) -> PageResult {
         Ok(codes) => page(&person, Outcome { codes, ..Outcome::default() }).await,
         Err(error) => again(&person, "codes", error).await,
     }
+}
+
+async fn unlink(person: Person, form: Form) -> PageResult {
+    let work = oidc::unlink(person.app(), &person.caller, form.raw("issuer")).await;
+    done(&person, "sign-on", work, "Unlinked.").await
 }
 
 async fn rename_passkey(person: Person, Path(id): Path<String>, form: Form) -> PageResult {
@@ -200,7 +208,8 @@ async fn confirm_card(
 ) -> PageResult {
     let has_password = users::has_password(person.app(), person.user.id).await?;
     let has_passkey = !passkeys::list(person.app(), &person.caller).await?.is_empty();
-    let main = confirm_markup(person, next, wrong, (has_password, has_passkey));
+    let identities = oidc::list(person.app(), &person.caller).await?;
+    let main = confirm_markup(person, next, wrong, (has_password, has_passkey, identities));
     let settings = Settings { tab: Tab::Security, status, scripts: &[Asset::Passkeys] };
     Ok(settings.page(person, main))
 }
@@ -209,7 +218,7 @@ fn confirm_markup(
     person: &Person,
     next: &str,
     wrong: &FormError,
-    (has_password, has_passkey): (bool, bool),
+    (has_password, has_passkey, identities): (bool, bool, Vec<LinkedIdentity>),
 ) -> Markup {
     let password = Field::text("password", "Password", "").autocomplete("current-password");
     let fields = html! {
@@ -234,7 +243,8 @@ fn confirm_markup(
                     Err(reason) => p.warning { (sentence(reason)) },
                 }
             }
-            @if !has_password && !has_passkey {
+            (sign_on_proofs(person, &identities, next))
+            @if !has_password && !has_passkey && identities.is_empty() {
                 p { "Sign out, sign in again and come back." }
             }
             p.soft { a href=(download(next).map_or(HERE, |it| it.back)) { "Go back" } }

@@ -1,6 +1,7 @@
 //! Renders the security settings page.
 
 use maud::{Markup, html};
+use service::access::oidc::{LinkedIdentity, ProviderSettings};
 use service::access::passkeys::{Passkey, RelyingParty};
 use service::access::passwords;
 use service::access::sessions::{Method, Session};
@@ -14,6 +15,7 @@ pub(super) struct SecurityPage<'a> {
     pub(super) person: &'a Person,
     pub(super) has_password: bool,
     pub(super) passkeys: Vec<Passkey>,
+    pub(super) identities: Vec<LinkedIdentity>,
     pub(super) codes_left: i64,
     pub(super) sessions: Vec<Session>,
     /// Whether the person confirmed their identity recently.
@@ -31,8 +33,12 @@ impl SecurityPage<'_> {
         html! {
             (self.new_codes())
             (self.passkey_section())
+            (self.sign_on_section())
             (self.second_step_section())
-            div.columns { (self.password_section()) (self.email_section()) }
+            div.columns {
+                @if self.person.app().password_sign_in { (self.password_section()) }
+                (self.email_section())
+            }
             (self.session_section())
             (self.leaving_section())
         }
@@ -149,6 +155,69 @@ impl SecurityPage<'_> {
         }
     }
 
+    /// Providers of single sign-on, and identities of providers that the installation no longer has.
+    fn sign_on_section(&self) -> Markup {
+        let providers: Vec<&ProviderSettings> =
+            self.person.app().single_sign_on.providers().collect();
+        let is_gone = |it: &&LinkedIdentity| providers.iter().all(|one| one.issuer != it.issuer);
+        let gone: Vec<&LinkedIdentity> = self.identities.iter().filter(is_gone).collect();
+        html! {
+            @if !providers.is_empty() || !gone.is_empty() {
+                section.card aria-labelledby="sign-on" {
+                    h2 id="sign-on" { "Single sign-on" }
+                    p.soft { "Sign in here with an account that you have elsewhere." }
+                    (self.wrong_of("sign-on"))
+                    ul.rows {
+                        @for provider in providers {
+                            @match self.identities.iter().find(|it| it.issuer == provider.issuer) {
+                                Some(identity) => (self.identity(&provider.label, identity)),
+                                None => (self.unlinked_provider(provider)),
+                            }
+                        }
+                        @for identity in gone { (self.identity(&identity.issuer, identity)) }
+                    }
+                    @if !self.fresh { (self.confirm_first()) }
+                }
+            }
+        }
+    }
+
+    fn identity(&self, label: &str, identity: &LinkedIdentity) -> Markup {
+        let now = self.person.app().clock.now();
+        let body = html! {
+            input type="hidden" name="issuer" value=(identity.issuer);
+            button.danger type="submit" { "Unlink" span.hush { " " (label) } }
+        };
+        html! {
+            li {
+                span.what {
+                    (label)
+                    span.soft {
+                        @if let Some(email) = &identity.email { (email) ", " }
+                        @match identity.last_used_at {
+                            Some(at) => { "last used " (self.person.view.time_ago(at, now)) },
+                            None => { "never used" },
+                        }
+                    }
+                }
+                @if self.fresh { (self.form("/settings/security/sign-on/unlink", body)) }
+            }
+        }
+    }
+
+    fn unlinked_provider(&self, provider: &ProviderSettings) -> Markup {
+        let action = format!("/settings/security/sign-on/{}/link", provider.name);
+        let label = html! { "Link" span.hush { " " (provider.label) } };
+        html! {
+            li {
+                span.what { (provider.label) span.soft { "Not linked" } }
+                @if self.fresh {
+                    (self.form(&action, html! { button.outlined type="submit" { (label) } }))
+                }
+            }
+        }
+    }
+
     fn second_step_section(&self) -> Markup {
         let on = self.person.user.second_step;
         let switch = html! {
@@ -159,8 +228,8 @@ impl SecurityPage<'_> {
             section.card aria-labelledby="second" {
                 h2 id="second" { "Two-step sign-in" }
                 p {
-                    @if on { "On. You sign in with your password and your passkey." }
-                    @else { "Off. You sign in with your password only." }
+                    @if on { "On. After your password or single sign-on, you use your passkey." }
+                    @else { "Off. You sign in with your password or single sign-on only." }
                 }
                 (self.wrong_of("second-step"))
                 (self.wrong_of("codes"))
@@ -275,6 +344,9 @@ fn method(method: Method) -> &'static str {
         Method::SetupCode => "setup code",
         Method::Invitation => "invitation",
         Method::SignUp => "sign-up",
+        Method::SingleSignOn => "single sign-on",
+        Method::SingleSignOnAndPasskey => "single sign-on and passkey",
+        Method::SingleSignOnAndRecoveryCode => "single sign-on and recovery code",
     }
 }
 

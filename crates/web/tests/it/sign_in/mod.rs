@@ -8,6 +8,7 @@ mod guest;
 mod passkeys;
 mod security;
 mod sensitive;
+mod sign_on;
 
 use service::access::sessions;
 use service::access::users::{self, NewUser, User};

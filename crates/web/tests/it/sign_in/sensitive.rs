@@ -6,10 +6,12 @@ use axum::body::Body;
 use http::{Method, Request, StatusCode, header};
 use serde_json::json;
 use service::access::keys;
+use service::access::oidc;
 use service::access::sessions;
 use service::access::users::{self, User};
 use service::actions;
 use service::webhooks::{self, NewEndpoint};
+use testkit::oidc::OidcProvider;
 use testkit::{Authenticator, Kind, World, new_key, new_user};
 use tower::ServiceExt as _;
 use web::{NO_PROOF, Proof, SENSITIVE, Sensitive};
@@ -18,6 +20,8 @@ use super::guest::Page;
 use super::{Guest, PASSWORD, SITE, robin, sign_in};
 
 const CONFIRMATION: &str = "Confirm it's you";
+/// The name of the provider of single sign-on.
+const PROVIDER: &str = "lighthouse";
 /// The seconds after which a proof is too old.
 const PROOF_SECONDS: u64 = 601;
 
@@ -83,12 +87,15 @@ struct SensitiveFixture {
     endpoint: String,
     passkey: String,
     authorize_query: String,
+    /// The provider of single sign-on that is linked.
+    issuer: String,
 }
 
 impl SensitiveFixture {
     async fn new() -> SensitiveFixture {
-        let world = World::new().await;
+        let mut world = World::new().await;
         let robin = robin(&world).await;
+        let issuer = link_identity(&mut world, &robin).await;
         let (app, caller) = (world.app.clone(), robin.owner());
         let (key, _) = keys::create(&app, &caller, new_key()).await.unwrap();
         let url = "https://127.0.0.1:9/hook".to_owned();
@@ -114,6 +121,7 @@ impl SensitiveFixture {
             guest,
             passkey,
             authorize_query,
+            issuer,
         }
     }
 
@@ -126,7 +134,7 @@ impl SensitiveFixture {
 
     fn path(&self, rule: &Sensitive) -> String {
         let id = if rule.path.contains("passkeys") { &self.passkey } else { &self.endpoint };
-        rule.path.replace("{id}", id)
+        rule.path.replace("{id}", id).replace("{provider}", PROVIDER)
     }
 
     /// Everything that is stored, except the count of wrong passwords.
@@ -166,12 +174,14 @@ impl SensitiveFixture {
                 ("decision", "allow"),
             ]),
             "/settings/security/second-step" => plain(&[("on", "1")]),
+            "/settings/security/sign-on/unlink" => plain(&[("issuer", &self.issuer)]),
             "/settings/security/email" => plain(&[("email", "new@example.com")]),
             "/settings/security/password" => plain(&[("new_password", "a new password")]),
             "/settings/security/delete" => plain(&[("sure", "1")]),
             "/settings/data/download"
             | "/settings/webhooks/{id}/rotate"
             | "/settings/security/recovery-codes"
+            | "/settings/security/sign-on/{provider}/link"
             | "/settings/security/passkeys/{id}/remove" => Vec::new(),
             other => panic!("{other} has no example fields here"),
         }
@@ -182,6 +192,28 @@ impl SensitiveFixture {
         let typed: Vec<(&str, &str)> = fields.iter().map(|it| (it.0, it.1.as_str())).collect();
         self.guest.post(&path, &[&typed, more].concat()).await
     }
+}
+
+/// Adds a provider of single sign-on to the installation, links it to a person, and returns its issuer.
+async fn link_identity(world: &mut World, user: &User) -> String {
+    let provider = OidcProvider::start(world.clock.clone()).await;
+    world.app = world.with_single_sign_on(vec![provider.settings(PROVIDER)]);
+    let (app, caller) = (&world.app, user.owner());
+    let browser = oidc::Browser { secret: "a browser", next: "/", public_url: SITE };
+    let address = oidc::start_link(app, &caller, PROVIDER, browser).await.unwrap();
+    let path = provider.visit(&address);
+    let find = |name: &str| path.split(name).nth(1).and_then(|it| it.split('&').next()).unwrap();
+    let callback = oidc::Callback {
+        provider: PROVIDER,
+        state: find("&state="),
+        code: find("?code="),
+        issuer: Some(provider.issuer()),
+        session: Some("a browser"),
+        public_url: SITE,
+        ..oidc::Callback::default()
+    };
+    oidc::finish(app, Some(&caller), callback, sessions::Visit::default()).await.unwrap();
+    provider.issuer().to_owned()
 }
 
 /// Registers an OAuth client and returns the query of its authorization request.
