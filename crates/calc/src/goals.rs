@@ -1,8 +1,17 @@
-//! Allocates the balances of linked accounts to goals, so that no money counts towards two goals.
+//! Allocates the balances of linked accounts to goals, so that no money counts towards two goals, and projects when a
+//! goal will be reached.
 
 use std::collections::BTreeMap;
 
-use base::AccountId;
+use base::{AccountId, Date, date_from_days, days_from_date};
+
+/// The pace is that of the last half year, and not known before a month has passed.
+const PACE_DAYS: i64 = 183;
+const PACE_DAYS_MIN: i64 = 28;
+/// A goal that would take longer has no date: fifty years.
+const AHEAD_DAYS_MAX: i128 = 18_263;
+/// A month has 30.44 days on average.
+const MONTH_HUNDREDTH_DAYS: i128 = 3_044;
 
 /// The input for one goal, in order of priority.
 #[derive(Debug, Clone)]
@@ -47,10 +56,85 @@ pub fn allocate(goals: &[GoalInput]) -> Vec<i64> {
     shares
 }
 
+/// How a goal goes on at the pace of the last half year.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Projection {
+    /// What is added in a month of 30.44 days, negative if the value falls.
+    pub monthly_minor: i64,
+    /// When the target is reached. None if the pace does not lead there within fifty years.
+    pub reached_on: Option<Date>,
+}
+
+/// Projects a goal from its values, oldest first. None if they span less than four weeks, or if it is reached.
+pub fn project(values: &[(Date, i64)], target_minor: i64) -> Option<Projection> {
+    let (last_on, last) = values.last().copied()?;
+    let since = days_from_date(last_on) - PACE_DAYS;
+    let (first_on, first) = values.iter().copied().find(|it| days_from_date(it.0) >= since)?;
+    let days = days_from_date(last_on) - days_from_date(first_on);
+    if days < PACE_DAYS_MIN || last >= target_minor {
+        return None;
+    }
+    let gained = i128::from(last) - i128::from(first);
+    let monthly = gained * MONTH_HUNDREDTH_DAYS / (i128::from(days) * 100);
+    let left = i128::from(target_minor) - i128::from(last);
+    let reached_on = (gained > 0)
+        .then(|| (left * i128::from(days) + gained - 1) / gained)
+        .filter(|it| *it <= AHEAD_DAYS_MAX)
+        .map(|it| date_from_days(days_from_date(last_on) + it as i64));
+    let monthly_minor = i64::try_from(monthly).unwrap_or(i64::MAX);
+    Some(Projection { monthly_minor, reached_on })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn day(text: &str) -> Date {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_steady_pace_reaches_the_target_on_a_date() {
+        // 1,000 in 100 days; 500 more take 50 days. A month of 30.44 days adds 304.40.
+        let values = [(day("2026-01-01"), 0), (day("2026-04-11"), 100_000)];
+        let found = project(&values, 150_000).unwrap();
+        assert_eq!(found.reached_on, Some(day("2026-05-31")));
+        assert_eq!(found.monthly_minor, 30_440);
+        // Only the last half year counts.
+        let earlier = [(day("2020-01-01"), 1_000_000), values[0], values[1]];
+        assert_eq!(project(&earlier, 150_000), Some(found));
+    }
+
+    #[test]
+    fn a_goal_that_does_not_grow_has_no_date_and_a_reached_or_new_one_no_projection() {
+        let falling = [(day("2026-01-01"), 500), (day("2026-03-01"), 400)];
+        let found = project(&falling, 1_000).unwrap();
+        assert_eq!((found.reached_on, found.monthly_minor < 0), (None, true));
+        let slow = [(day("2026-01-01"), 0), (day("2026-03-01"), 1)];
+        assert_eq!(project(&slow, 1_000_000).unwrap().reached_on, None, "beyond fifty years");
+        assert_eq!(project(&falling, 400), None, "reached");
+        let new = [(day("2026-01-01"), 0), (day("2026-01-20"), 900)];
+        assert_eq!(project(&new, 1_000), None, "less than four weeks");
+        assert_eq!(project(&[], 1_000), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_pace_leads_to_the_target_on_the_projected_day_and_not_before(
+            days in 28_i64..183, gained in 1_i64..10_000_000, left in 1_i64..10_000_000,
+        ) {
+            let from = days_from_date(day("2026-01-01"));
+            let values = [(date_from_days(from), 0), (date_from_days(from + days), gained)];
+            let found = project(&values, gained + left).unwrap();
+            if let Some(on) = found.reached_on {
+                let ahead = i128::from(days_from_date(on) - from - days);
+                let (gained, left) = (i128::from(gained), i128::from(left));
+                prop_assert!(gained * ahead >= left * i128::from(days));
+                prop_assert!(gained * (ahead - 1) < left * i128::from(days));
+            }
+        }
+    }
 
     fn account(number: u8) -> AccountId {
         AccountId::from_bytes([number; 16])

@@ -9,6 +9,8 @@ pub mod investments;
 pub mod ledger;
 pub mod matching;
 pub mod paper;
+pub mod payoff;
+pub mod performance;
 pub mod rates;
 pub mod recurring;
 pub mod scores;

@@ -52,6 +52,13 @@ impl Frequency {
         }
     }
 
+    /// The amount per month of a payment of this frequency, rounded half up, saturating at 64 bits.
+    pub fn monthly(self, amount_minor: i64) -> i64 {
+        let (payments, months) = self.payments_a_month();
+        let rounded = (i128::from(amount_minor) * payments * 2 + months).div_euclid(months * 2);
+        i64::try_from(rounded).unwrap_or(i64::MAX)
+    }
+
     pub(super) fn step(self) -> Step {
         match self {
             Frequency::Weekly => Step::Days(7),

@@ -39,7 +39,7 @@ pub(super) fn build_stream(detected: &DetectedStream, traits: GroupTraits, today
         min_minor: amounts.iter().copied().min().unwrap_or(0),
         max_minor: amounts.iter().copied().max().unwrap_or(0),
         amount_class: detected.class,
-        monthly_minor: monthly(average_minor, schedule.frequency.payments_a_month()),
+        monthly_minor: schedule.frequency.monthly(average_minor),
         first_on: first.on,
         last_on: last.on,
         next_expected_on: next.and_then(|slot| date_after(last.on, schedule.expected_day(slot))),
@@ -114,10 +114,4 @@ fn next_slot(
 fn date_after(last_on: Date, day: i64) -> Option<Date> {
     let date = date_from_days(day);
     (date > last_on).then_some(date)
-}
-
-/// Rounded half up, saturating at 64 bits.
-fn monthly(average_minor: i64, (payments, months): (i128, i128)) -> i64 {
-    let rounded = (i128::from(average_minor) * payments * 2 + months).div_euclid(months * 2);
-    i64::try_from(rounded).unwrap_or(i64::MAX)
 }

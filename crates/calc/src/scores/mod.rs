@@ -1,6 +1,7 @@
 //! Scores: resilience to a shock, room in a month, and stability of ordinary life, and their blend, each with its
 //! reasons.
 
+mod contributions;
 mod curve_chart;
 mod explain;
 #[cfg(test)]
@@ -12,6 +13,7 @@ mod tests;
 
 use base::{Fixed9, divide_half_even};
 
+pub use contributions::{Contribution, contributions};
 pub use curve_chart::curve_svg;
 pub use explain::{Band, Step, StepKind};
 pub use inputs::{Coverage, Credit, Inputs, Missing, Ratio, coverage, inputs};
