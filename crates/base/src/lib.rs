@@ -22,9 +22,9 @@ pub use fixed::{
     DecimalError, Fixed9, Percent, divide_half_even, parse_json_scaled, parse_scaled, write_scaled,
 };
 pub use id::{
-    AccountId, ActionId, AttemptId, BenefitId, ClientId, ConnectionId, EndpointId, EventId, FileId,
-    GoalId, GrantId, HoldingId, ImportId, InvitationId, KeyId, PairId, PaperAccountId,
-    PaperTradeId, PasskeyId, SessionId,
+    AccountId, ActionId, AttachmentId, AttemptId, BenefitId, ClientId, ConnectionId, EditId,
+    EndpointId, EventId, FileId, FilterId, GoalId, GrantId, HoldingId, ImportId, InvitationId,
+    KeyId, PairId, PaperAccountId, PaperTradeId, PasskeyId, SessionId,
 };
 pub use id::{Id, IdError, IdMaker, Kind, kinds};
 pub use id::{RequestId, RuleId, SecurityId, StreamId, ThreadId, TransactionId, UserId};

@@ -96,6 +96,8 @@ pub struct Entry {
     /// An outflow that pays a linked card or loan, although the other leg of the payment is missing.
     pub pays_linked_debt: bool,
     pub pay: Option<Pay>,
+    /// The purchase that the person linked an inflow to, as its refund.
+    pub linked_purchase: Option<LinkedPurchase>,
     /// The amount of the whole transaction, if the person split it and this is one part.
     pub whole_minor: Option<i64>,
 }
@@ -105,6 +107,12 @@ impl Entry {
     pub fn is_part(&self) -> bool {
         self.whole_minor.is_some()
     }
+}
+
+/// A purchase that a refund was linked to. It may lie before the entries of the ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkedPurchase {
+    pub category: Option<Category>,
 }
 
 /// Facts about an entry from its text and the merchant tables.

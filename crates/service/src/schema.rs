@@ -143,6 +143,26 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "single_sign_on",
         sql: include_str!("../../../migrations/0028_single_sign_on.sql"),
     },
+    Migration {
+        version: 29,
+        name: "bulk_edits",
+        sql: include_str!("../../../migrations/0029_bulk_edits.sql"),
+    },
+    Migration {
+        version: 30,
+        name: "refund_links",
+        sql: include_str!("../../../migrations/0030_refund_links.sql"),
+    },
+    Migration {
+        version: 31,
+        name: "saved_filters",
+        sql: include_str!("../../../migrations/0031_saved_filters.sql"),
+    },
+    Migration {
+        version: 32,
+        name: "attachments",
+        sql: include_str!("../../../migrations/0032_attachments.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).
@@ -173,6 +193,8 @@ pub fn statements() -> Vec<String> {
     let fixed = [
         crate::ledger::accounts::STATEMENTS,
         crate::ledger::annotations::STATEMENTS,
+        crate::ledger::attachments::STATEMENTS,
+        crate::ledger::saved_filters::STATEMENTS,
         crate::platform::anchors::STATEMENTS,
         crate::platform::audit::STATEMENTS,
         crate::ledger::balances::STATEMENTS,

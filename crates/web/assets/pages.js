@@ -63,15 +63,23 @@
   }
 })();
 
-/* The label of the bulk form says how many transactions are selected. */
+/* The form of the transaction list: selecting all rows of the page, and how many are selected. */
 (() => {
   const label = document.querySelector('[data-selected]');
   if (!label) return;
   const form = label.closest('form');
+  const rows = [...form.querySelectorAll('input[name="id"]')];
+  const page = form.querySelector('input[name="page"]');
+  const all = form.querySelector('input[name="all"]');
   const update = () => {
-    const count = form.querySelectorAll('input[name="id"]:checked').length;
-    label.textContent = count ? `${count} ` : '';
+    const count = rows.filter((it) => it.checked).length;
+    page.checked = count === rows.length;
+    if (all && !page.checked) all.checked = false;
+    label.textContent = all && all.checked ? `${form.elements.matching.value} selected. ` : count ? `${count} selected. ` : '';
   };
-  form.addEventListener('change', update);
+  form.addEventListener('change', ({ target }) => {
+    if (target === page || (target === all && all.checked)) rows.forEach((it) => { it.checked = target.checked; });
+    update();
+  });
   update();
 })();

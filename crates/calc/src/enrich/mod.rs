@@ -60,6 +60,8 @@ words!(
 pub struct TransactionOverride {
     pub counterparty: Option<String>,
     pub category: Option<Category>,
+    /// Whether it is hidden, whatever the rules say.
+    pub hidden: Option<bool>,
 }
 
 /// The facts about a transaction besides its descriptor.
@@ -90,7 +92,7 @@ pub struct Enriched {
     pub category: Option<Category>,
     /// The source of the category.
     pub category_source: CategorySource,
-    /// Whether a rule hides it.
+    /// Whether the person or a rule hides it.
     pub hidden: bool,
 }
 
@@ -129,7 +131,9 @@ pub fn enrich(
         Some((category, category_source)) => (Some(category), category_source),
         None => (None, CategorySource::None),
     };
-    let (key, hidden) = (row.key().to_owned(), row.rules(rules).any(|it| it.hides));
+    let chosen = facts.user_override.and_then(|it| it.hidden);
+    let hidden = chosen.unwrap_or_else(|| row.rules(rules).any(|it| it.hides));
+    let key = row.key().to_owned();
     Enriched { key, counterparty: row.counterparty(rules), category, category_source, hidden }
 }
 

@@ -2,7 +2,7 @@
 
 use base::category::Category;
 
-use super::labels::{InflowLabel, Labels};
+use super::labels::{InflowLabel, Labels, is_linked};
 use super::outflow::{OutflowPurpose, is_own};
 use crate::ledger::{Entry, Ledger, TransferKind};
 
@@ -25,6 +25,11 @@ impl CashFlow {
         match entry.amount_minor {
             _ if !ledger.account(entry).is_spent_from() => None,
             ..0 => CashFlow::of_outflow(OutflowPurpose::of(ledger, entry), entry),
+            _ if is_linked(entry) => {
+                let category = entry.linked_purchase.and_then(|it| it.category);
+                let purchase = Entry { category, ..entry.clone() };
+                CashFlow::of_outflow(OutflowPurpose::of(ledger, &purchase), &purchase)
+            }
             _ if entry.transfer.is_some() || is_own(entry) => None,
             _ => Some(CashFlow::Unclassified),
         }
@@ -50,10 +55,7 @@ pub(super) fn cash_flows(ledger: &Ledger, labels: &Labels) -> Vec<Option<CashFlo
     for (index, entry) in ledger.seen().filter(|(_, it)| ledger.account(it).is_spent_from()) {
         flows[index] = match labels.labels[index] {
             None => CashFlow::of_outflow(OutflowPurpose::of(ledger, entry), entry),
-            Some(InflowLabel::Refund) => {
-                let purchase = labels.purchase(ledger, index);
-                CashFlow::of_outflow(labels.refunded[&index], purchase)
-            }
+            Some(InflowLabel::Refund) => labels.refunded_flows[&index],
             Some(InflowLabel::Unclassified) => Some(CashFlow::Unclassified),
             Some(label) if label.is_income() => Some(CashFlow::Income),
             Some(_) => None,

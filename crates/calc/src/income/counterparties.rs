@@ -180,7 +180,8 @@ fn can_be_pay(entry: &Entry) -> bool {
             "TRANSFER_IN" | "TRANSFER_OUT" | "LOAN_PAYMENTS" | "LOAN_DISBURSEMENTS"
         )
     };
-    !entry.flags.person && !entry.flags.refund && !entry.category.is_some_and(is_other)
+    let is_refund = entry.flags.refund || entry.linked_purchase.is_some();
+    !entry.flags.person && !is_refund && !entry.category.is_some_and(is_other)
 }
 
 fn is_gig(entry: &Entry) -> bool {

@@ -1,14 +1,16 @@
 //! Labels each inflow, so that only earned money counts as income.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use base::category::Category;
 use base::draft::AccountKind;
 use base::words;
 
+use super::cash_flow::CashFlow;
 use super::counterparties::Counterparties;
 use super::outflow::{OutflowPurpose, is_investment, is_own};
-use crate::ledger::{Entry, Ledger};
+use crate::ledger::{Entry, Ledger, LinkedPurchase};
 
 words!(
     /// The label of an inflow. Every inflow on a depository or card account has exactly one.
@@ -47,18 +49,22 @@ impl InflowLabel {
 pub(super) struct Labels {
     pub(super) labels: Vec<Option<InflowLabel>>,
     pub(super) refunded: BTreeMap<usize, OutflowPurpose>,
-    purchases: BTreeMap<usize, usize>,
+    /// The cash flow of the purchase of each refund, which the refund reduces.
+    pub(super) refunded_flows: BTreeMap<usize, Option<CashFlow>>,
 }
 
 impl Labels {
     pub(super) fn of(ledger: &Ledger) -> Labels {
         let Counterparties { purchases, payers } = Counterparties::of(ledger);
         let mut labels = vec![None; ledger.entries.len()];
-        let mut refunded = BTreeMap::new();
+        let (mut refunded, mut refunded_flows) = (BTreeMap::new(), BTreeMap::new());
         for (index, entry) in ledger.seen().filter(|(_, it)| it.amount_minor > 0) {
             let kind = ledger.account(entry).kind;
             let has_purchase = purchases.contains_key(&index);
             labels[index] = match kind {
+                AccountKind::Depository | AccountKind::Credit if is_linked(entry) => {
+                    Some(InflowLabel::Refund)
+                }
                 AccountKind::Depository => Some(match on_deposit(ledger, entry, has_purchase) {
                     InflowLabel::Unclassified if payers.contains(&index) => {
                         InflowLabel::OtherIncome
@@ -70,27 +76,36 @@ impl Labels {
             };
             if labels[index] == Some(InflowLabel::Refund) {
                 let of = refunded_entry(ledger, &purchases, index);
-                refunded.insert(index, OutflowPurpose::of(ledger, of));
+                let purpose = OutflowPurpose::of(ledger, &of);
+                refunded.insert(index, purpose);
+                refunded_flows.insert(index, CashFlow::of_outflow(purpose, &of));
             }
         }
-        Labels { labels, refunded, purchases }
-    }
-
-    /// The purchase that an inflow refunds, or the refund itself if its purchase is not known.
-    pub(super) fn purchase<'l>(&self, ledger: &'l Ledger, refund: usize) -> &'l Entry {
-        refunded_entry(ledger, &self.purchases, refund)
+        Labels { labels, refunded, refunded_flows }
     }
 }
 
-/// The purchase that an inflow refunds, or the refund itself if its purchase is not known. A part of a split refund is in
-/// the category that the person chose for it.
+/// Whether the person linked the entry to a purchase, as its refund. A part of a split refund is in the category that the
+/// person chose for it.
+pub(super) fn is_linked(entry: &Entry) -> bool {
+    entry.linked_purchase.is_some() && !entry.is_part()
+}
+
+/// The purchase that an inflow refunds, or the refund itself if its purchase is not known.
 fn refunded_entry<'l>(
     ledger: &'l Ledger,
     purchases: &BTreeMap<usize, usize>,
     refund: usize,
-) -> &'l Entry {
-    let purchase = purchases.get(&refund).filter(|_| !ledger.entries[refund].is_part());
-    &ledger.entries[purchase.copied().unwrap_or(refund)]
+) -> Cow<'l, Entry> {
+    let entry = &ledger.entries[refund];
+    match entry.linked_purchase {
+        _ if entry.is_part() => Cow::Borrowed(entry),
+        Some(LinkedPurchase { category }) => Cow::Owned(Entry { category, ..entry.clone() }),
+        None => {
+            let purchase = purchases.get(&refund).copied().unwrap_or(refund);
+            Cow::Borrowed(&ledger.entries[purchase])
+        }
+    }
 }
 
 /// Whether the entry is a part of a split deposit that the person put in a category of spending, as for a refund.

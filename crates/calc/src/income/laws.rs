@@ -59,6 +59,7 @@ fn any_entry(
             transfer,
             pays_linked_debt: amount_minor < 0 && amount_minor % 3 == 0,
             pay: filled.map(|(stream, day)| Pay { stream, slot_on: date_from_days(day) }),
+            linked_purchase: None,
             whole_minor: None,
         },
     )

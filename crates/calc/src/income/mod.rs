@@ -27,7 +27,7 @@ use base::{Date, Fixed9, TransactionId};
 pub use cash_flow::CashFlow;
 pub use counterparties::REFUND_DAYS;
 pub use labels::InflowLabel;
-pub use outflow::DebtLabel;
+pub use outflow::{DebtLabel, is_own_transfer};
 pub use share::Share;
 pub use window::Window;
 

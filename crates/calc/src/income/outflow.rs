@@ -79,22 +79,32 @@ fn debt_label(entry: &Entry) -> DebtLabel {
 pub(super) fn is_investment(entry: &Entry) -> bool {
     match entry.transfer {
         Some(kind) => kind == TransferKind::Investment,
-        None => matches!(
-            entry.category.map_or("", Category::detailed),
-            "TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS"
-                | "TRANSFER_OUT_INVESTMENT_AND_RETIREMENT_FUNDS"
-        ),
+        None => entry.category.is_some_and(is_investment_transfer),
     }
 }
 
 /// Whether the category alone says that the other side is the person's own account, linked or not.
 pub(super) fn is_own(entry: &Entry) -> bool {
     is_investment(entry)
-        || matches!(
-            entry.category.map_or("", Category::detailed),
-            "TRANSFER_IN_ACCOUNT_TRANSFER"
-                | "TRANSFER_IN_SAVINGS"
-                | "TRANSFER_OUT_ACCOUNT_TRANSFER"
-                | "TRANSFER_OUT_SAVINGS"
-        )
+        || entry.category.is_some_and(|it| is_own_transfer(it) && !is_investment_transfer(it))
+}
+
+/// Whether a category says that the other side is the person's own account, linked or not.
+pub fn is_own_transfer(category: Category) -> bool {
+    let is_account_transfer = matches!(
+        category.detailed(),
+        "TRANSFER_IN_ACCOUNT_TRANSFER"
+            | "TRANSFER_IN_SAVINGS"
+            | "TRANSFER_OUT_ACCOUNT_TRANSFER"
+            | "TRANSFER_OUT_SAVINGS"
+    );
+    is_account_transfer || is_investment_transfer(category)
+}
+
+fn is_investment_transfer(category: Category) -> bool {
+    matches!(
+        category.detailed(),
+        "TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS"
+            | "TRANSFER_OUT_INVESTMENT_AND_RETIREMENT_FUNDS"
+    )
 }

@@ -76,6 +76,7 @@ pub(crate) fn enter<'a>(
         transfer: None,
         pays_linked_debt: amount_minor < 0 && category == "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT",
         pay: None,
+        linked_purchase: None,
         whole_minor: None,
     });
     ledger.entries.last_mut().unwrap()

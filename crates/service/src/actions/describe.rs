@@ -12,6 +12,7 @@ use super::annotating;
 use super::display::ProposalDetails;
 use super::named_transaction::{change, find_transaction};
 use super::payload::ActionPayload;
+use crate::classify::AmountRange;
 use crate::classify::merchants::merchant_name;
 use crate::classify::overrides::Override;
 use crate::classify::rules::NewRule;
@@ -357,8 +358,21 @@ fn describe_rule(
         changes.push(change("In", None, &account(tx, caller, "account_id", id)?));
     }
     changes.extend(rule.direction.map(|it| change("Direction", None, it.as_str())));
+    changes.extend(rule.amounts.map(|it| change("Amount", None, &amounts_text(it))));
     changes.push(change("It is", None, &rule.sets.text()));
     Ok((matched, changes))
+}
+
+/// "$5.00 to $10.00", "at least $5.00"
+fn amounts_text(range: AmountRange) -> String {
+    let text = |minor| Money::new(minor, range.currency).pretty();
+    match (range.least_minor, range.most_minor) {
+        (Some(least), Some(most)) if least == most => format!("exactly {}", text(least)),
+        (Some(least), Some(most)) => format!("{} to {}", text(least), text(most)),
+        (Some(least), None) => format!("at least {}", text(least)),
+        (None, Some(most)) => format!("at most {}", text(most)),
+        (None, None) => "any".to_owned(),
+    }
 }
 
 fn account(tx: &mut Tx<'_>, caller: &Caller, member: &str, id: AccountId) -> Result<String> {

@@ -5,6 +5,7 @@ use base::{AccountId, Currency, Date, Fixed9, Money, PaperAccountId, Transaction
 use calc::paper::{Side, Size};
 use serde_json::{Value, json};
 
+use crate::classify::AmountRange;
 use crate::classify::overrides::Override;
 use crate::classify::rules::NewRule;
 use crate::ledger::Direction;
@@ -201,13 +202,7 @@ impl ActionPayload {
                 let ids: Vec<String> = transactions.iter().map(ToString::to_string).collect();
                 json!({ "transaction_ids": ids, "note": note, "tags": tags.text() })
             }
-            ActionPayload::Rule(rule) => json!({
-                "like": rule.like,
-                "words": rule.words,
-                "account_id": rule.account_id.map(|it| it.to_string()),
-                "direction": rule.direction.map(Direction::as_str),
-                "word": override_json(&rule.sets),
-            }),
+            ActionPayload::Rule(rule) => rule_json(rule),
             ActionPayload::Transfer { from, to, amount, on } => json!({
                 "from_account_id": from.to_string(),
                 "to_account_id": to.to_string(),
@@ -267,6 +262,10 @@ impl ActionPayload {
                     Some(word) => Some(Direction::parse(word)?),
                     None => None,
                 },
+                amounts: match &it["amounts"] {
+                    Value::Null => None,
+                    amounts => Some(read_amounts(amounts)?),
+                },
                 sets: read_override(&it["word"])?,
                 ..NewRule::default()
             })),
@@ -292,6 +291,37 @@ fn override_json(sets: &Override) -> Value {
     json!({
         "counterparty_name": sets.counterparty,
         "category": sets.category.map(Category::detailed),
+    })
+}
+
+fn rule_json(rule: &NewRule) -> Value {
+    let mut rule_json = json!({
+        "like": rule.like,
+        "words": rule.words,
+        "account_id": rule.account_id.map(|it| it.to_string()),
+        "direction": rule.direction.map(Direction::as_str),
+        "word": override_json(&rule.sets),
+    });
+    // Left out if there are none, as in payloads that were stored before rules could ask for amounts.
+    if let Some(range) = rule.amounts {
+        rule_json["amounts"] = amounts_json(range);
+    }
+    rule_json
+}
+
+fn amounts_json(range: AmountRange) -> Value {
+    json!({
+        "currency": range.currency.code(),
+        "least_minor": range.least_minor,
+        "most_minor": range.most_minor,
+    })
+}
+
+fn read_amounts(it: &Value) -> Option<AmountRange> {
+    Some(AmountRange {
+        currency: Currency::parse(it["currency"].as_str()?).ok()?,
+        least_minor: it["least_minor"].as_i64(),
+        most_minor: it["most_minor"].as_i64(),
     })
 }
 

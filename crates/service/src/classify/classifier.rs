@@ -8,13 +8,14 @@ use base::category::Category;
 use base::draft::AccountKind;
 use base::{AccountId, Money, TransactionId, UserId};
 use calc::enrich::{
-    CleanedDescriptor, Enriched, History, Sample, TransactionFacts, TransactionOverride, clean,
-    enrich,
+    CategorySource, CleanedDescriptor, Enriched, History, Sample, TransactionFacts,
+    TransactionOverride, clean, enrich,
 };
+use calc::income::is_own_transfer;
 use calc::transfers::TransferKind;
 use db::{Tx, params};
 
-use super::overrides;
+use super::overrides::{self, TransferMark};
 use super::recompute::Recompute;
 use super::rules::{self, RuleSet};
 use crate::Result;
@@ -34,6 +35,7 @@ pub(crate) struct ClassifierInput<'a> {
 pub(crate) struct Classifier {
     rules: RuleSet,
     overrides: HashMap<TransactionId, TransactionOverride>,
+    transfer_marks: HashMap<TransactionId, TransferMark>,
     history: History,
 }
 
@@ -42,11 +44,25 @@ impl Classifier {
         let overrides = overrides::all(tx, user)?;
         let rules = rules::load(tx, user)?;
         let history = if overrides.is_empty() { History::empty() } else { history(tx, user)? };
-        Ok(Classifier { rules, overrides, history })
+        let transfer_marks = overrides::transfer_marks(tx, user)?;
+        Ok(Classifier { rules, overrides, transfer_marks, history })
     }
 
-    pub(crate) fn has_hiding_rule(&self) -> bool {
+    /// Whether a rule or the person may hide a transaction.
+    pub(crate) fn may_hide(&self) -> bool {
         self.rules.rules.iter().any(|it| it.hides)
+            || self.overrides.values().any(|it| it.hidden.is_some())
+    }
+
+    /// The person's choice whether a transaction is a transfer by itself.
+    pub(super) fn transfer_mark(&self, id: TransactionId) -> Option<TransferMark> {
+        self.transfer_marks.get(&id).copied()
+    }
+
+    /// The transactions that the person marked as no transfer.
+    pub(super) fn not_transfers(&self) -> impl Iterator<Item = TransactionId> {
+        let marks = self.transfer_marks.iter();
+        marks.filter(|(_, mark)| **mark == TransferMark::NoTransfer).map(|(id, _)| *id)
     }
 
     /// Whether the history was trained on the person's override of this transaction.
@@ -89,7 +105,21 @@ impl Classifier {
             imported_at_ms: input.id.map(stored_at_ms),
             user_override: input.id.and_then(|it| self.overrides.get(&it)),
         };
-        enrich(cleaned, &facts, &self.rules.rules, &self.history)
+        let mut enriched = enrich(cleaned, &facts, &self.rules.rules, &self.history);
+        let mark = input.id.and_then(|it| self.transfer_mark(it));
+        if mark == Some(TransferMark::NoTransfer) {
+            forget_own_transfer(&mut enriched);
+        }
+        enriched
+    }
+}
+
+/// Removes a category that says that the other side is an account of the person, unless they chose it. Without one, money
+/// out counts as spending and money in as unclassified.
+fn forget_own_transfer(enriched: &mut Enriched) {
+    let is_chosen = matches!(enriched.category_source, CategorySource::User | CategorySource::Rule);
+    if !is_chosen && enriched.category.is_some_and(is_own_transfer) {
+        (enriched.category, enriched.category_source) = (None, CategorySource::None);
     }
 }
 

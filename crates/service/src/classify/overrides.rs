@@ -1,4 +1,5 @@
-//! Overrides: a name or category that the person gave to one transaction, which nothing else can change.
+//! Overrides: what the person decided about one transaction, which nothing else can change: its name, its category,
+//! whether lists show it, and whether it is a transfer.
 
 use std::collections::HashMap;
 
@@ -9,6 +10,17 @@ use db::{Tx, params};
 use serde::{Deserialize, Serialize};
 
 use crate::{App, Error, Result};
+
+base::words!(
+    /// The person's choice whether lists and totals have a transaction.
+    Visibility { Hidden => "hidden", Shown => "shown" }
+);
+base::words!(
+    /// The person's choice whether a transaction is a transfer between own accounts, by itself: the other account need
+    /// not be known.
+    TransferMark { Transfer => "transfer", NoTransfer => "no_transfer" }
+);
+db::word_columns!(Visibility, TransferMark);
 
 /// How many transactions one correction can be about.
 pub(crate) const TRANSACTIONS_MAX: usize = 100;
@@ -63,6 +75,15 @@ pub(super) fn all(
     Ok(tx.all(ALL, params![user], read)?.into_iter().collect())
 }
 
+/// The transactions that the person marked as a transfer, or as none.
+pub(super) fn transfer_marks(
+    tx: &mut Tx<'_>,
+    user: UserId,
+) -> Result<HashMap<TransactionId, TransferMark>> {
+    let read = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    Ok(tx.all(MARKS, params![user], read)?.into_iter().collect())
+}
+
 /// All overrides of a person.
 pub(super) async fn list(
     app: &App,
@@ -73,7 +94,9 @@ pub(super) async fn list(
 
 fn read(row: &db::Row<'_>) -> db::Result<(TransactionId, TransactionOverride)> {
     let category = row.optional_word(2, "category", Category::parse)?;
-    Ok((row.get(0)?, TransactionOverride { counterparty: row.get(1)?, category }))
+    let visibility: Option<Visibility> = row.get(3)?;
+    let hidden = visibility.map(|it| it == Visibility::Hidden);
+    Ok((row.get(0)?, TransactionOverride { counterparty: row.get(1)?, category, hidden }))
 }
 
 /// The bank's description of a transaction that can be overridden.
@@ -96,11 +119,18 @@ pub(crate) fn save(
     Ok(description)
 }
 
+/// Deletes the name and the category. Other choices of the person stay.
 pub(super) fn delete(tx: &mut Tx<'_>, user: UserId, id: TransactionId) -> Result<()> {
-    match tx.execute(DELETE, params![user, id])? {
+    match tx.execute(CLEAR, params![user, id])? {
         0 => Err(Error::NotFound("correction")),
-        _ => Ok(()),
+        _ => delete_if_empty(tx, user, id),
     }
+}
+
+/// Deletes an override that decides nothing any more.
+pub(super) fn delete_if_empty(tx: &mut Tx<'_>, user: UserId, id: TransactionId) -> Result<()> {
+    tx.execute(DELETE_EMPTY, params![user, id])?;
+    Ok(())
 }
 
 /// A stored override, as it is kept to be put back later.
@@ -132,17 +162,19 @@ pub(crate) fn restore(
     written_at_micros: i64,
     before: Option<&OverrideSnapshot>,
 ) -> Result<()> {
-    if tx.execute(DELETE_WRITTEN_AT, params![user, id, written_at_micros])? == 0 {
-        return Ok(());
-    }
-    if let Some(OverrideSnapshot { counterparty, category, fixed_at }) = before {
-        tx.execute(RESTORE, params![user, id, counterparty, category, *fixed_at])?;
-    }
-    Ok(())
+    let (counterparty, category, fixed_at) = match before {
+        Some(it) => (it.counterparty.as_deref(), it.category.as_deref(), it.fixed_at),
+        None => (None, None, written_at_micros),
+    };
+    let values = params![user, id, written_at_micros, counterparty, category, fixed_at];
+    tx.execute(RESTORE, values)?;
+    delete_if_empty(tx, user, id)
 }
 
-const ALL: &str =
-    "select transaction_id, counterparty, category from transaction_fixes where user_id = $1";
+const ALL: &str = "select transaction_id, counterparty, category, visibility from transaction_fixes
+    where user_id = $1";
+const MARKS: &str = "select transaction_id, transfer from transaction_fixes
+    where user_id = $1 and transfer is not null";
 const DESCRIPTION: &str =
     "select description from transactions where user_id = $1 and id = $2 and state <> 'removed'";
 const SAVE: &str =
@@ -150,14 +182,16 @@ const SAVE: &str =
     values ($1, $2, $3, $4, $5) on conflict (user_id, transaction_id) do update set
     counterparty = coalesce(excluded.counterparty, transaction_fixes.counterparty),
     category = coalesce(excluded.category, transaction_fixes.category), fixed_at = excluded.fixed_at";
-const DELETE: &str = "delete from transaction_fixes where user_id = $1 and transaction_id = $2";
+const CLEAR: &str = "update transaction_fixes set counterparty = null, category = null
+    where user_id = $1 and transaction_id = $2 and (counterparty is not null or category is not null)";
+const DELETE_EMPTY: &str =
+    "delete from transaction_fixes where user_id = $1 and transaction_id = $2
+    and counterparty is null and category is null and visibility is null and transfer is null";
 const SNAPSHOT: &str = "select counterparty, category, fixed_at from transaction_fixes
-    where user_id = $1 and transaction_id = $2";
-const DELETE_WRITTEN_AT: &str = "delete from transaction_fixes
+    where user_id = $1 and transaction_id = $2
+    and (counterparty is not null or category is not null)";
+const RESTORE: &str = "update transaction_fixes set counterparty = $4, category = $5, fixed_at = $6
     where user_id = $1 and transaction_id = $2 and fixed_at = $3";
-const RESTORE: &str =
-    "insert into transaction_fixes (user_id, transaction_id, counterparty, category, fixed_at)
-    values ($1, $2, $3, $4, $5) on conflict (user_id, transaction_id) do nothing";
 
 pub(super) const STATEMENTS: &[&str] =
-    &[ALL, DESCRIPTION, SAVE, DELETE, SNAPSHOT, DELETE_WRITTEN_AT, RESTORE];
+    &[ALL, MARKS, DESCRIPTION, SAVE, CLEAR, DELETE_EMPTY, SNAPSHOT, RESTORE];

@@ -86,6 +86,7 @@ pub async fn preview(
         let is_fixed = [
             fixed.is_some_and(|it| it.counterparty.is_some()),
             fixed.is_some_and(|it| it.category.is_some()),
+            fixed.is_some_and(|it| it.hidden.is_some()),
         ];
         if let Some(decided) = decided(&all, subject, (id, is_fixed)) {
             preview.matching += 1;
@@ -134,7 +135,7 @@ struct Decided<'a> {
 fn decided<'a>(
     all: &'a Rules,
     subject: RuleSubject<'a>,
-    (id, [has_name, has_category]): (TransactionId, [bool; 2]),
+    (id, [has_name, has_category, has_visibility]): (TransactionId, [bool; 3]),
 ) -> Option<Decided<'a>> {
     let stored_at_ms = Some(stored_at_ms(id));
     let fitting: Vec<&enrich::Rule> =
@@ -148,7 +149,7 @@ fn decided<'a>(
     Some(Decided {
         name: name.and_then(|it| it.counterparty.as_deref()),
         category: category.and_then(|it| it.category),
-        hides: deciding(|it| it.hides).is_some(),
+        hides: deciding(|it| it.hides).is_some() && !has_visibility,
     })
 }
 

@@ -68,8 +68,18 @@ pub(super) const DATASETS: &[Dataset] = &[
     dataset("rules", "Your rules for names and categories.", Rows::Table(&tables::RULES)),
     dataset(
         "corrections",
-        "Transactions that you renamed or recategorized.",
+        "Transactions that you renamed, recategorized, hid or marked as a transfer.",
         Rows::Table(&tables::CORRECTIONS),
+    ),
+    dataset(
+        "attachments",
+        "Files that you attached to transactions. Each is here as attachment_ and its id.",
+        Rows::Table(&tables::ATTACHMENTS),
+    ),
+    dataset(
+        "refund_links",
+        "Refunds that you linked to their purchase.",
+        Rows::Table(&tables::REFUND_LINKS),
     ),
     dataset(
         "transfer_decisions",

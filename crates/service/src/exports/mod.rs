@@ -8,8 +8,10 @@ mod zip;
 
 use std::io;
 
+use base::AttachmentId;
+
 use crate::access::{images, sessions};
-use crate::ledger::accounts;
+use crate::ledger::{accounts, attachments};
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result};
 
@@ -41,6 +43,8 @@ enum Step {
         position: Position,
         writer: Option<RowWriter>,
     },
+    /// The file of the first attachment after one.
+    Attachment(Option<AttachmentId>),
     Done,
 }
 
@@ -91,6 +95,10 @@ impl Export {
                 Some(dataset) => {
                     self.write_page(dataset, (index, format), position, writer).await?
                 }
+                None => Step::Attachment(None),
+            },
+            Step::Attachment(after) => match self.write_attachment(after).await? {
+                Some(id) => Step::Attachment(Some(id)),
                 None => {
                     self.zip.finish().map_err(write_failed)?;
                     Step::Done
@@ -99,6 +107,27 @@ impl Export {
             Step::Done => Step::Done,
         };
         Ok(())
+    }
+
+    /// Writes the file of the first attachment after one, and returns its id. None if there is no further one.
+    async fn write_attachment(
+        &mut self,
+        after: Option<AttachmentId>,
+    ) -> Result<Option<AttachmentId>> {
+        let Reader { app, caller, .. } = &self.reader;
+        let Some(attachment) = attachments::find_after(app, caller, after).await? else {
+            return Ok(None);
+        };
+        // The person's name of the file is in the dataset, so that no name can leave the folder of the export.
+        let ending = attachment.media_type.ending();
+        let name = format!("attachment_{}.{ending}", attachment.id);
+        self.zip.start(&name).map_err(write_failed)?;
+        let mut part = 0;
+        while let Some(bytes) = attachments::read_part(app, caller, &attachment, part).await? {
+            self.zip.write(&bytes).map_err(write_failed)?;
+            part += 1;
+        }
+        Ok(Some(attachment.id))
     }
 
     /// Writes one page of a file, and returns the next step.

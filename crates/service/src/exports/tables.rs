@@ -1,8 +1,8 @@
 //! Datasets that are read directly from database tables, in pages by key.
 
 use base::{
-    AccountId, ActionId, Currency, GrantId, KeyId, Money, PaperAccountId, PaperTradeId, RuleId,
-    TransactionId,
+    AccountId, ActionId, AttachmentId, Currency, GrantId, KeyId, Money, PaperAccountId,
+    PaperTradeId, RuleId, TransactionId,
 };
 use base::{write_date, write_instant};
 use db::{Param, Value};
@@ -141,6 +141,7 @@ fn quoted(out: &mut Vec<u8>, inner: impl FnOnce(&mut Vec<u8>)) {
 }
 
 const ACCOUNT: ColumnType = ColumnType::Id(|it| AccountId::from_bytes(it).to_string());
+const ATTACHMENT: ColumnType = ColumnType::Id(|it| AttachmentId::from_bytes(it).to_string());
 const TRANSACTION: ColumnType = ColumnType::Id(|it| TransactionId::from_bytes(it).to_string());
 
 pub(super) const BALANCES: Table = Table {
@@ -258,6 +259,31 @@ pub(super) const CORRECTIONS: Table = Table {
         ("counterparty_name", ColumnType::Text),
         ("category", ColumnType::Text),
         ("corrected_at", ColumnType::Moment),
+        ("visibility", ColumnType::Text),
+        ("transfer", ColumnType::Text),
+    ],
+};
+
+pub(super) const ATTACHMENTS: Table = Table {
+    sql: ATTACHMENTS_AFTER,
+    key: 1,
+    columns: &[
+        ("id", ATTACHMENT),
+        ("transaction_id", TRANSACTION),
+        ("name", ColumnType::Text),
+        ("media_type", ColumnType::Text),
+        ("size", ColumnType::Number),
+        ("created_at", ColumnType::Moment),
+    ],
+};
+
+pub(super) const REFUND_LINKS: Table = Table {
+    sql: REFUND_LINKS_AFTER,
+    key: 1,
+    columns: &[
+        ("refund_id", TRANSACTION),
+        ("purchase_id", TRANSACTION),
+        ("linked_at", ColumnType::Moment),
     ],
 };
 
@@ -347,8 +373,13 @@ const RULES_AFTER: &str = "select id, merchant_key, words, account_id, direction
     category, created_at, amount_currency, amount_least, amount_most, position from rules
     where user_id = $1 and id > $2 order by id limit $3";
 const CORRECTIONS_AFTER: &str =
-    "select transaction_id, counterparty, category, fixed_at from transaction_fixes
+    "select transaction_id, counterparty, category, fixed_at, visibility, transfer from transaction_fixes
     where user_id = $1 and transaction_id > $2 order by transaction_id limit $3";
+const ATTACHMENTS_AFTER: &str =
+    "select id, transaction_id, name, media_type, byte_count, created_at from attachments
+    where user_id = $1 and id > $2 order by id limit $3";
+const REFUND_LINKS_AFTER: &str = "select refund_id, purchase_id, linked_at from refund_links
+    where user_id = $1 and refund_id > $2 order by refund_id limit $3";
 const TRANSFER_DECISIONS_AFTER: &str =
     "select outflow_id, inflow_id, decision, decided_at from transfer_decisions
     where user_id = $1 and (outflow_id, inflow_id) > ($2, $3) order by outflow_id, inflow_id
@@ -371,6 +402,8 @@ pub(crate) const STATEMENTS: &[&str] = &[
     PAPER_TRADES_AFTER,
     RULES_AFTER,
     CORRECTIONS_AFTER,
+    ATTACHMENTS_AFTER,
+    REFUND_LINKS_AFTER,
     TRANSFER_DECISIONS_AFTER,
     KEYS_AFTER,
     APPS_AFTER,

@@ -46,7 +46,7 @@ impl ZipWriter {
         ZipWriter { output: Vec::new(), taken: 0, open: None, entries: Vec::new(), time }
     }
 
-    /// Starts an entry. Names are constants without folders, so that unpacking stays in one folder.
+    /// Starts an entry. Names have no folders, so that unpacking stays in one folder.
     pub(super) fn start(&mut self, name: &str) -> io::Result<()> {
         self.finish_entry()?;
         let starts_at = self.taken + self.output.len() as u64;

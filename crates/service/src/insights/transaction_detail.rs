@@ -11,10 +11,13 @@ use wire::v1::Scope;
 
 use super::recurring::{self, Stream};
 use crate::classify::merchants::merchant_name;
+use crate::classify::overrides::{TransferMark, Visibility};
+use crate::classify::refunds::{self, RefundLinks};
 use crate::classify::rule_matches;
 use crate::classify::transfers::PairState;
 use crate::ledger::accounts::{self, Account};
 use crate::ledger::annotations::Tags;
+use crate::ledger::attachments::{self, Attachment};
 use crate::ledger::splits::Split;
 use crate::ledger::transactions::TransactionState;
 use crate::ledger::transactions::row::{StoredTransaction, transaction_columns};
@@ -58,7 +61,16 @@ pub struct TransactionDetail {
     /// Whether the person entered it by hand, and so can change it.
     pub by_hand: bool,
     pub hidden: bool,
+    /// The rule that hides it, if the person did not hide it themselves.
     pub hidden_by: Option<RuleId>,
+    /// The person's own choice whether lists show it.
+    pub visibility: Option<Visibility>,
+    /// The person's own choice whether it is a transfer.
+    pub transfer_mark: Option<TransferMark>,
+    /// The purchase that it refunds, and the refunds of it.
+    pub refund_links: RefundLinks,
+    /// The person's files, such as a receipt.
+    pub attachments: Vec<Attachment>,
     /// The person's own note.
     pub note: Option<String>,
     pub tags: Tags,
@@ -95,7 +107,9 @@ pub async fn get(app: &App, caller: &Caller, id: TransactionId) -> Result<Transa
         let known: Vec<TransactionId> = detail.candidates.iter().map(|it| it.id).collect();
         detail.candidates.extend(possible.into_iter().filter(|it| !known.contains(&it.id)));
     }
-    if detail.hidden {
+    detail.attachments = attachments::list(app, caller, id).await?;
+    detail.refund_links = refunds::links_of(app, caller, id).await?;
+    if detail.hidden && detail.visibility.is_none() {
         let subject = RuleSubject {
             key: merchant_key.as_deref().unwrap_or_default(),
             text: "",
@@ -147,9 +161,13 @@ fn read(row: &db::Row<'_>, accounts: &[Account]) -> db::Result<Found> {
         by_hand: stored.external_id()?.is_some_and(|it| id_source(it) == MANUAL),
         hidden: state == TransactionState::Hidden,
         hidden_by: None,
+        refund_links: RefundLinks::default(),
+        attachments: Vec::new(),
         note: row.get(StoredTransaction::WIDTH + 1)?,
         tags: Tags::read(row.get(StoredTransaction::WIDTH + 2)?),
         split: Split::read(row, StoredTransaction::WIDTH + 3)?,
+        visibility: row.get(StoredTransaction::WIDTH + 5)?,
+        transfer_mark: row.get(StoredTransaction::WIDTH + 6)?,
     };
     Ok(Some((detail, key.map(str::to_owned))))
 }
@@ -213,7 +231,8 @@ async fn legs(
 const GET: &str = concat!(
     "select ",
     transaction_columns!(),
-    ", f.fixed_at, t.note, t.tags, t.split_minor, t.splits from transactions t
+    ", case when f.counterparty is not null or f.category is not null then f.fixed_at end,
+    t.note, t.tags, t.split_minor, t.splits, f.visibility, f.transfer from transactions t
     left join transaction_fixes f on f.user_id = t.user_id and f.transaction_id = t.id
     where t.user_id = $1 and t.id = $2 and t.state <> 'removed'"
 );

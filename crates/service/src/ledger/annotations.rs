@@ -41,6 +41,12 @@ impl Tags {
         Ok(self)
     }
 
+    /// These tags without others.
+    pub(crate) fn without(mut self, others: &Tags) -> Tags {
+        self.0.retain(|it| !others.0.contains(it));
+        self
+    }
+
     fn check(&self) -> Result<()> {
         if self.0.len() > TAGS_MAX {
             let message = format!("a transaction can have up to {TAGS_MAX} tags");
@@ -56,7 +62,7 @@ impl Tags {
     }
 
     /// The tags with a space before and after each one, so that one is found by its whole text. None without tags.
-    fn stored(&self) -> Option<String> {
+    pub(crate) fn stored(&self) -> Option<String> {
         (!self.0.is_empty()).then(|| format!(" {} ", self.text()))
     }
 

@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod annotations;
+pub mod attachments;
 pub mod balances;
 mod direction;
 pub mod goals;
@@ -10,6 +11,7 @@ pub mod investments;
 pub mod net_worth;
 pub mod quotes;
 pub mod rates;
+pub mod saved_filters;
 pub mod spans;
 pub mod splits;
 pub(crate) mod stamps;

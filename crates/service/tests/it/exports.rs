@@ -10,7 +10,7 @@ use service::access::images;
 use service::classify::overrides::Override;
 use service::classify::rules::{self, NewRule};
 use service::ingest::imports::files;
-use service::ledger::accounts;
+use service::ledger::{accounts, attachments};
 use service::platform::audit;
 use service::{App, Caller, exports, insights};
 use testkit::draft::{checking, statement, txn};
@@ -90,6 +90,9 @@ async fn an_export_has_everything_as_json_and_csv_with_a_readme() {
     let correction = Override { counterparty: Some("Corner shop".to_owned()), category: None };
     let rule = NewRule { words: Some("CORNER".to_owned()), sets: correction, ..NewRule::default() };
     rules::create(&world.app, &robin.caller, rule).await.unwrap();
+    let rows = crate::listed::all(&world.app, &robin.caller, &Default::default()).await;
+    let receipt = ("../Receipt.pdf", "%PDF-1.7 of mine".into());
+    attachments::add(&world.app, &robin.caller, rows[0].id, receipt).await.unwrap();
     let files = export(&world.app, &robin.caller).await;
 
     let readme = String::from_utf8(files["README.txt"].clone()).unwrap();
@@ -106,6 +109,8 @@ async fn an_export_has_everything_as_json_and_csv_with_a_readme() {
         "benefits",
         "rules",
         "corrections",
+        "attachments",
+        "refund_links",
         "transfer_decisions",
         "api_keys",
         "connected_apps",
@@ -124,6 +129,10 @@ async fn an_export_has_everything_as_json_and_csv_with_a_readme() {
     assert_eq!(json(&files, "transactions").as_array().unwrap().len(), 9);
     assert_eq!(csv(&files, "transactions").lines().count(), 10);
     assert_eq!(json(&files, "rules")[0]["words"], "CORNER");
+    let attached = &json(&files, "attachments")[0];
+    assert_eq!((&attached["name"], &attached["size"]), (&"Receipt.pdf".into(), &16.into()));
+    let name = format!("attachment_{}.pdf", attached["id"].as_str().unwrap());
+    assert_eq!(files[&name], b"%PDF-1.7 of mine");
     assert_eq!(json(&files, "api_keys")[0]["name"], "A script");
     assert!(csv(&files, "income").starts_with("name,value\r\n"));
     let trail = csv(&files, "audit_trail");

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod actions;
+mod attachments;
 mod benefits;
 mod bodies;
 mod goals;
@@ -56,6 +57,8 @@ pub const ENDPOINTS: &[Endpoint] = &[
     // Before the endpoint whose path matches any word.
     transactions::CHANGES,
     transactions::GET,
+    attachments::LIST,
+    attachments::GET,
     spending::GET,
     investments::LIST,
     goals::LIST,

@@ -1,9 +1,10 @@
 //! Payloads of POST /actions: the members of each action type, and how they are parsed.
 
 use base::category::Category;
-use base::{Currency, PaperAccountId, split};
+use base::{Currency, Money, PaperAccountId, split};
 use service::access::users;
 use service::actions::{ActionPayload, ActionType, ProposedPart, Side, Size};
+use service::classify::AmountRange;
 use service::classify::overrides::Override;
 use service::classify::rules::NewRule;
 use service::ledger::Direction;
@@ -173,6 +174,21 @@ pub(super) const PAYLOADS: &[Variant] = &[
                 Holds::OneOf(DIRECTIONS),
                 "Only money in, or only money out.",
             ),
+            Member::optional(
+                "amount_min",
+                Holds::Number { decimals: 2 },
+                "Only amounts of at least this size, whether money in or out.",
+            ),
+            Member::optional(
+                "amount_max",
+                Holds::Number { decimals: 2 },
+                "Only amounts of at most this size, whether money in or out.",
+            ),
+            Member::optional(
+                "currency",
+                Holds::Text { longest: 3 },
+                "ISO 4217 currency code of the amounts; by default the person's base currency.",
+            ),
             Member { required: false, ..CATEGORY },
             Member { required: false, ..COUNTERPARTY },
         ],
@@ -271,15 +287,8 @@ pub(super) async fn read(call: &Call, body: &Members, kind: ActionType) -> Resul
                 tags: tags.ok_or_else(|| payload.refuse("tags", message))?,
             })
         }
-        ActionType::Rule => rule(&payload),
-        ActionType::Transfer => {
-            let currency = match payload.text("currency")? {
-                Some(code) => Currency::parse(&code)
-                    .map_err(|it| payload.refuse("currency", &it.to_string()))?,
-                None => users::base_currency(&call.app, &call.caller).await?,
-            };
-            transfer(&payload, currency)
-        }
+        ActionType::Rule => rule(&payload, currency(call, &payload).await?),
+        ActionType::Transfer => transfer(&payload, currency(call, &payload).await?),
         ActionType::Custom => Ok(ActionPayload::Custom {
             title: payload.required("title", payload.text("title")?)?,
             summary: payload.filled_text("summary_markdown")?,
@@ -330,13 +339,34 @@ fn part(members: &Members) -> Result<ProposedPart> {
     })
 }
 
-fn rule(payload: &Members) -> Result<ActionPayload> {
+/// The currency that the payload names, or the person's own.
+async fn currency(call: &Call, payload: &Members) -> Result<Currency> {
+    match payload.text("currency")? {
+        Some(code) => {
+            Currency::parse(&code).map_err(|it| payload.refuse("currency", &it.to_string()))
+        }
+        None => users::base_currency(&call.app, &call.caller).await,
+    }
+}
+
+fn rule(payload: &Members, currency: Currency) -> Result<ActionPayload> {
+    let size = |name: &str| match payload.money(name, currency)?.map(Money::minor) {
+        Some(..0) => Err(payload.refuse(name, "must not be negative")),
+        minor => Ok(minor),
+    };
+    let (least_minor, most_minor) = (size("amount_min")?, size("amount_max")?);
+    if least_minor.zip(most_minor).is_some_and(|(least, most)| least > most) {
+        return Err(payload.refuse("amount_max", "must not be less than amount_min"));
+    }
+    let has_amounts = least_minor.is_some() || most_minor.is_some();
+    let amounts = AmountRange { currency, least_minor, most_minor };
     let direction = payload.one_of("cash_flow_direction", DIRECTIONS)?;
     Ok(ActionPayload::Rule(NewRule {
         like: payload.filled_text("like")?,
         words: payload.filled_text("words")?,
         account_id: payload.id("account_id")?,
         direction: direction.as_deref().and_then(Direction::parse),
+        amounts: has_amounts.then_some(amounts),
         sets: Override {
             counterparty: payload.text("counterparty_name")?,
             category: category(payload)?,

@@ -14,6 +14,8 @@ pub(super) fn operation_id(endpoint: &Endpoint) -> &'static str {
         ("GET", "/transactions") => "listTransactions",
         ("GET", "/transactions/changes") => "listTransactionChanges",
         ("GET", "/transactions/{id}") => "getTransaction",
+        ("GET", "/transactions/{id}/attachments") => "listAttachments",
+        ("GET", "/transactions/{id}/attachments/{attachmentId}") => "getAttachment",
         ("GET", "/spending") => "getSpending",
         ("GET", "/investments") => "listInvestments",
         ("GET", "/goals") => "listGoals",

@@ -1,6 +1,7 @@
 //! The layout of the signed-in pages: navigation, display settings, messages and the content.
 
 use axum::response::{IntoResponse as _, Redirect, Response};
+use base::EditId;
 use http::{HeaderValue, StatusCode, header};
 use maud::{DOCTYPE, Markup, html};
 
@@ -47,9 +48,7 @@ impl<'a> AppPage<'a> {
                 div.content {
                     (top(person))
                     main id="main" tabindex="-1" data-live=[self.live.then_some("")] {
-                        @if let Some(notice) = &person.notice {
-                            p.notice role="status" { (notice) }
-                        }
+                        (notice(person))
                         (main)
                     }
                 }
@@ -76,6 +75,24 @@ impl<'a> AppPage<'a> {
             response.headers_mut().append(header::SET_COOKIE, line);
         }
         response
+    }
+}
+
+/// The message of the previous page, with a button to undo the edit that it is about.
+fn notice(person: &Person) -> Markup {
+    let undo = |edit: &EditId| {
+        let inner = html! {
+            input type="hidden" name="next" value=(person.here);
+            button.link type="submit" { "Undo" }
+        };
+        fields::form(&format!("/transactions/edits/{edit}/undo"), &person.form_token, inner)
+    };
+    html! {
+        @match (&person.notice, &person.undo) {
+            (Some(notice), Some(edit)) => div.notice.undoable role="status" { p { (notice) } (undo(edit)) },
+            (Some(notice), None) => p.notice role="status" { (notice) },
+            (None, _) => {},
+        }
     }
 }
 
@@ -157,10 +174,12 @@ pub(crate) fn decision_with(person: &Person, about: &Decision<'_>, card: Markup)
     response
 }
 
-/// Deletes the message cookie, so that a message is shown once.
+/// Deletes the message cookies, so that a message is shown once.
 pub(super) fn clear_notice(public_url: &str, response: &mut Response) {
-    let line = cookies::set(cookies::NOTICE, "", Some(0), cookies::is_secure(public_url));
-    response.headers_mut().append(header::SET_COOKIE, line);
+    for name in [cookies::NOTICE, cookies::UNDO] {
+        let line = cookies::set(name, "", Some(0), cookies::is_secure(public_url));
+        response.headers_mut().append(header::SET_COOKIE, line);
+    }
 }
 
 /// A page for visitors who are not signed in: the logo and one card.
@@ -245,6 +264,20 @@ pub(super) fn send(status: StatusCode, page: Markup) -> Response {
 /// Redirects after a form was handled, with a message that the next page shows once.
 pub(crate) fn see_other(person: &Person, next: &str, message: &str) -> Response {
     redirect_with_notice(person.public_url(), next, message)
+}
+
+/// As `see_other`, with a button beside the message that undoes an edit.
+pub(super) fn see_other_with_undo(
+    person: &Person,
+    next: &str,
+    message: &str,
+    edit: EditId,
+) -> Response {
+    let mut response = see_other(person, next, message);
+    let secure = cookies::is_secure(person.public_url());
+    let line = cookies::set(cookies::UNDO, &edit.to_string(), Some(60), secure);
+    response.headers_mut().append(header::SET_COOKIE, line);
+    response
 }
 
 /// As `see_other`, for pages without a signed-in person.

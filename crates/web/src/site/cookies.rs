@@ -14,6 +14,8 @@ pub(crate) const SECOND: &str = "evenkeel_second";
 pub(crate) const DEVICE: &str = "evenkeel_device";
 /// A message to show once on the next page.
 pub(crate) const NOTICE: &str = "evenkeel_notice";
+/// The edit that the message of the next page offers to undo.
+pub(crate) const UNDO: &str = "evenkeel_undo";
 /// Display settings: hidden amounts and the theme.
 pub(crate) const HIDE: &str = "evenkeel_hide";
 pub(crate) const THEME: &str = "evenkeel_theme";

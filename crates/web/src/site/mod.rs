@@ -126,12 +126,18 @@ fn pages() -> Router<WebState> {
 /// Transactions, rules, recurring payments and income.
 fn money() -> Router<WebState> {
     use settings::rules;
-    use transactions::{corrections, detail, download, manual, notes, split};
+    use transactions::{
+        attachments, bulk, corrections, detail, download, filters, manual, notes, refund, split,
+    };
     Router::new()
         .route("/transactions", get(transactions::get))
         .route("/transactions.csv", get(download::csv))
         .route("/transactions.json", get(download::json))
-        .route("/transactions/recategorise", post(corrections::several))
+        .route("/transactions/bulk", post(bulk::apply))
+        .route("/transactions/filters", get(filters::list).post(filters::save))
+        .route("/transactions/filters/{id}/delete", post(filters::delete))
+        .route("/transactions/edits", get(bulk::edits))
+        .route("/transactions/edits/{id}/undo", post(bulk::undo))
         .route("/transactions/{id}", get(detail::get).post(corrections::correct))
         .route("/transactions/{id}/edit", get(manual::get).post(manual::change))
         .route("/transactions/{id}/delete", post(manual::delete))
@@ -141,6 +147,13 @@ fn money() -> Router<WebState> {
         .route("/transactions/{id}/unsplit", post(split::remove))
         .route("/transactions/{id}/undo", post(corrections::undo))
         .route("/transactions/{id}/transfer", post(corrections::transfer))
+        .route("/transactions/{id}/mark", post(corrections::mark))
+        .route("/transactions/{id}/refund", get(refund::get).post(refund::link))
+        .route("/transactions/{id}/unlink", post(refund::unlink))
+        .route("/transactions/{id}/attachments", post(attachments::add))
+        .route("/transactions/{id}/attachments/{attachment}", get(attachments::download))
+        .route("/transactions/{id}/attachments/{attachment}/delete", post(attachments::delete))
+        .route("/transactions/{id}/visibility", post(corrections::set_visibility))
         .route("/settings/rules", get(rules::get))
         .route("/settings/rules/new", get(rules::edit::new).post(rules::edit::create))
         .route("/settings/rules/{id}/up", post(rules::move_up))

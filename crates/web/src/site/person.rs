@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse as _, Redirect, Response};
+use base::EditId;
 use http::request::Parts;
 use http::{HeaderMap, Method};
 use service::access::sessions::{self, Session};
@@ -38,6 +39,8 @@ pub(crate) struct Person {
     pub(crate) hides_checklist: bool,
     /// The message of the previous page, to show once.
     pub(super) notice: Option<String>,
+    /// The edit that the message offers to undo.
+    pub(super) undo: Option<EditId>,
 }
 
 impl Person {
@@ -94,6 +97,7 @@ pub(crate) async fn find(parts: &Parts, web: &WebState) -> service::Result<Optio
         view: View::new(&parts.headers, web, caller.timezone),
         form_token: sessions::form_token(&web.app, token),
         notice: notice(&parts.headers, secure),
+        undo: undo(&parts.headers, secure),
         here: here(parts).to_owned(),
         range: range(parts, secure),
         hides_checklist: cookies::get(&parts.headers, cookies::CHECKLIST, secure).is_some(),
@@ -119,6 +123,10 @@ fn here(parts: &Parts) -> &str {
 pub(super) fn notice(headers: &HeaderMap, secure: bool) -> Option<String> {
     let text = cookies::get(headers, cookies::NOTICE, secure)?;
     super::urls::decode(text)
+}
+
+fn undo(headers: &HeaderMap, secure: bool) -> Option<EditId> {
+    EditId::parse(cookies::get(headers, cookies::UNDO, secure)?).ok()
 }
 
 /// Redirects to the sign-in page, or to the setup page on the first run. After signing in, a GET returns to its page;

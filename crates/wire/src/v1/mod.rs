@@ -2,6 +2,7 @@
 
 mod account;
 mod action;
+mod attachment;
 mod balance;
 mod benefit;
 mod code;
@@ -24,6 +25,7 @@ mod webhook;
 pub use account::{Account, Accounts};
 pub use action::{Action, ActionBody, ActionDetails, ActionResult, Approval, DecisionNeeds};
 pub use action::{Change, DecidedBy, ProposedBy, TradeAccount, TradeDetails};
+pub use attachment::{Attachment, AttachmentContent, Attachments};
 pub use balance::{Balances, DailyBalance};
 pub use benefit::{Benefit, BenefitSummary, BenefitTotals, BenefitWindow};
 pub use benefit::{CardBenefits, ExpiringBenefits};

@@ -26,6 +26,16 @@ const BOUNDED: &[(&str, &str)] = &[
     ),
     ("service/src/classify/classifier.rs::SAMPLES", "one person's overrides"),
     ("service/src/classify/overrides.rs::ALL", "one person's overrides"),
+    ("service/src/ledger/transactions/sorted.rs::ROW", "one transaction"),
+    ("service/src/classify/refunds.rs::sql", "built with LINKS_MAX or SUGGESTIONS_MAX"),
+    ("service/src/classify/linked_refunds.rs::PURCHASES", "one person's linked refunds"),
+    ("service/src/classify/linked_refunds.rs::IDS", "one person's linked refunds"),
+    ("service/src/classify/linked_refunds.rs::DAYS", "one person's linked refunds"),
+    ("service/src/classify/overrides.rs::MARKS", "one person's overrides"),
+    (
+        "service/src/classify/bulk_edits/rows.rs::JOURNAL",
+        "the transactions of one edit, at most TRANSACTIONS_MAX",
+    ),
     (
         "service/src/classify/reclassify/pairs.rs::DECISIONS",
         "one person's confirmed and refused transfers",

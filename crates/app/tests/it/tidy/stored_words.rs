@@ -10,6 +10,10 @@ const FROM_OUTSIDE: &[(&str, &str)] = &[
     ("service/src/actions/payload.rs::Side", "a member of a proposal's JSON"),
     ("service/src/actions/payload.rs::Direction", "a member of a proposal's JSON"),
     (
+        "service/src/classify/bulk_edits/mod.rs::EditField",
+        "several words in one column; an unknown word is an error there too",
+    ),
+    (
         "service/src/classify/transfers.rs::PairDecision",
         "the data to undo a proposal, which is JSON; an unknown word is an error",
     ),

@@ -83,7 +83,7 @@ fn keyed(id: u64, key: &str, code: &str) -> Rule {
 #[test]
 fn each_source_decides_when_those_before_it_do_not() {
     let correction =
-        TransactionOverride { counterparty: None, category: Some(category("TRAVEL_LODGING")) };
+        TransactionOverride { category: Some(category("TRAVEL_LODGING")), ..Default::default() };
     let rules = Rules::new(vec![keyed(1, "KROGER", "MEDICAL_DENTAL_CARE")]);
     let provided = Some(category("GENERAL_MERCHANDISE_SUPERSTORES"));
     let mut row =
@@ -124,7 +124,8 @@ fn the_provider_category_other_yields_to_the_merchant() {
 
 #[test]
 fn the_counterparty_has_its_own_order_of_sources() {
-    let correction = TransactionOverride { counterparty: Some("Mine".to_owned()), category: None };
+    let counterparty = Some("Mine".to_owned());
+    let correction = TransactionOverride { counterparty, ..Default::default() };
     let naming =
         Rule { words: Some("blue".to_owned()), counterparty: Some("Ruled".to_owned()), ..rule(1) };
     let rules = Rules::new(vec![naming]);

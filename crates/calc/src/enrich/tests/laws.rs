@@ -188,7 +188,9 @@ proptest! {
         text in pieces(), (inflow, amount_minor, kind, provided) in row(), own in 0..Category::ALL.len(),
     ) {
         let own = Category::ALL[own];
-        let fix = TransactionOverride { counterparty: Some("Mine".to_owned()), category: Some(own) };
+        let fix = TransactionOverride {
+            counterparty: Some("Mine".to_owned()), category: Some(own), hidden: None,
+        };
         let facts = TransactionFacts {
             inflow, amount_minor, account_kind: AccountKind::ALL[kind], user_override: Some(&fix),
             source_category: provided.map(|it| Category::ALL[it]), source_counterparty: Some("Told"),

@@ -11,8 +11,10 @@ use calc::enrich::{CleanedDescriptor, Enriched};
 use calc::transfers::{Leg, Pair, PairingResult, REACH_DAYS, TransferKind, pair_in_components};
 use db::{Param, Tx, params};
 
-use self::rows::{LoadedRow, LoadedRows, ROW, StoredClassification, classifier_input};
+use self::rows::{LoadedRow, LoadedRows, ROW, RowTransfer, StoredClassification, classifier_input};
 use super::classifier::Classifier;
+use super::linked_refunds;
+use super::overrides::TransferMark;
 use super::recompute::{Recompute, RecomputeScope};
 use crate::ledger::accounts;
 use crate::ledger::transactions::TransactionState;
@@ -27,7 +29,9 @@ const MARGIN_DAYS: i64 = 10;
 /// Classifies the rows in the scope of a recompute.
 pub(crate) fn reclassify(tx: &mut Tx<'_>, run: &mut Recompute) -> Result<()> {
     let classifier = Classifier::load(tx, run.user)?;
-    let decisions = pairs::decisions(tx, run)?;
+    let mut decisions = pairs::decisions(tx, run)?;
+    decisions.not_transfers.extend(classifier.not_transfers());
+    decisions.not_transfers.extend(linked_refunds::ids(tx, run.user)?);
     let accounts = run.pairing_accounts();
     let days = match &run.scope {
         RecomputeScope::Everything => None,
@@ -146,13 +150,14 @@ fn save_all(
             continue;
         }
         let pair = pair_of_leg.get(&row.id).copied();
+        let transfer = pair.map(RowTransfer::of).or_else(|| marked_transfer(classifier, row.id));
         // Dirty rows can only change the transfers around them. All else about a row was classified when it was stored,
         // and whatever influences that (an override, a rule, an account's name, our tables) makes everything dirty.
         // Corrected rows are classified now, ahead of that full recompute.
-        if row.is_current && row.has_pair(pair) && !run.corrected.contains(&row.id) {
+        if row.is_current && row.transfer == transfer && !run.corrected.contains(&row.id) {
             continue;
         }
-        if let Some(enriched) = save(tx, run, classifier, (row, loaded.cleaned(row)), pair)? {
+        if let Some(enriched) = save(tx, run, classifier, (row, loaded.cleaned(row)), transfer)? {
             if row.state != row.new_state(&enriched) {
                 recounted.insert(row.account);
             }
@@ -176,15 +181,21 @@ fn save_all(
     Ok(())
 }
 
+/// The transfer of a transaction without another leg that the person marked as one.
+fn marked_transfer(classifier: &Classifier, id: TransactionId) -> Option<RowTransfer> {
+    let is_marked = classifier.transfer_mark(id) == Some(TransferMark::Transfer);
+    is_marked.then_some(RowTransfer { id, kind: TransferKind::Transfer })
+}
+
 /// Stores the classification of a row if it changed, and returns it then.
 fn save(
     tx: &mut Tx<'_>,
     run: &mut Recompute,
     classifier: &Classifier,
     (row, cleaned): (&LoadedRow, &CleanedDescriptor),
-    pair: Option<&Pair>,
+    transfer: Option<RowTransfer>,
 ) -> Result<Option<Enriched>> {
-    let kind = pair.map(|it| it.kind);
+    let kind = transfer.map(|it| it.kind);
     let classified = tx.first(ROW, params![run.user, row.id], |stored| {
         let stored = StoredTransaction(stored);
         let input = classifier_input(row, stored.source_counterparty()?);
@@ -194,10 +205,11 @@ fn save(
     })?;
     let Some((is_same, looks_same, enriched)) = classified else { return Ok(None) };
     let state = row.new_state(&enriched);
-    if is_same && row.has_pair(pair) && row.state == state {
+    if is_same && row.transfer == transfer && row.state == state {
         return Ok(None);
     }
-    let looks_same = looks_same && row.transfer.is_some() == pair.is_some() && row.state == state;
+    let stays_transfer = row.transfer.is_some() == transfer.is_some();
+    let looks_same = looks_same && stays_transfer && row.state == state;
     let updated_at = if looks_same { None } else { Some(run.stamp(tx)?) };
     tx.execute(
         SAVE,
@@ -208,7 +220,7 @@ fn save(
             enriched.category.map(Category::detailed).into(),
             enriched.category_source.as_str().into(),
             (&enriched.key).into(),
-            pair.map(|it| it.outflow).into(),
+            transfer.map(|it| it.id).into(),
             Param::Text(kind.map(TransferKind::as_str)),
             updated_at.into(),
             state.as_str().into(),

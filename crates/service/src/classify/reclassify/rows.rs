@@ -31,8 +31,7 @@ pub(super) struct LoadedRow {
     /// An index in `LoadedRows::descriptions`.
     description: usize,
     source_category: Option<Category>,
-    pub(super) transfer: Option<TransactionId>,
-    pub(super) transfer_kind: Option<TransferKind>,
+    pub(super) transfer: Option<RowTransfer>,
     /// Whether the stored classification equals the classifier's result for the stored transfer. True where it was not
     /// compared.
     pub(super) is_current: bool,
@@ -48,10 +47,19 @@ impl LoadedRow {
     pub(super) fn new_state(&self, enriched: &Enriched) -> TransactionState {
         TransactionState::of(self.is_posted(), enriched.hidden)
     }
+}
 
-    /// Whether the row is stored as a leg of this pair, or of none.
-    pub(super) fn has_pair(&self, pair: Option<&Pair>) -> bool {
-        self.transfer == pair.map(|it| it.outflow) && self.transfer_kind == pair.map(|it| it.kind)
+/// The transfer that a row is stored as a leg of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RowTransfer {
+    /// The id of the outflow, or of the row itself if the person marked it and no other leg is known.
+    pub(super) id: TransactionId,
+    pub(super) kind: TransferKind,
+}
+
+impl RowTransfer {
+    pub(super) fn of(pair: &Pair) -> RowTransfer {
+        RowTransfer { id: pair.outflow, kind: pair.kind }
     }
 }
 
@@ -110,7 +118,8 @@ impl LoadedRows {
         if let Some((classifier, run)) = compare {
             let input = classifier_input(&loaded, stored.source_counterparty()?);
             let cleaned = self.cleaned(&loaded);
-            let enriched = classifier.classify(run, &input, cleaned, loaded.transfer_kind);
+            let kind = loaded.transfer.map(|it| it.kind);
+            let enriched = classifier.classify(run, &input, cleaned, kind);
             loaded.is_current = StoredClassification::read(stored)?.equals(&enriched)
                 && loaded.state == loaded.new_state(&enriched);
         }
@@ -252,8 +261,10 @@ fn read(row: StoredTransaction<'_, '_>, description: usize) -> db::Result<Loaded
         authorized_on: row.authorized_on()?,
         description,
         source_category: row.source_category()?,
-        transfer: row.transfer_id()?,
-        transfer_kind: row.transfer_kind()?,
+        transfer: row
+            .transfer_id()?
+            .zip(row.transfer_kind()?)
+            .map(|(id, kind)| RowTransfer { id, kind }),
         is_current: true,
     })
 }

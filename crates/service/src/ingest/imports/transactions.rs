@@ -72,7 +72,7 @@ pub(super) fn save(
         batch.changed.insert(account.id);
     }
     let net = created.len() as i64 - removed.len() as i64;
-    if has_hidden || removed_hidden || batch.classifier.has_hiding_rule() {
+    if has_hidden || removed_hidden || batch.classifier.may_hide() {
         accounts::recount(tx, batch.user, account.id)?;
     } else if net != 0 {
         tx.execute(COUNT, params![batch.user, account.id, net])?;

@@ -22,6 +22,7 @@ pub(super) use self::packing::{FlowKind, IndexedFlow, UnpackedMonth};
 use self::packing::{PackedFlow, PackedMonth, unpack};
 use super::household_ledger::{self, EntryDetail, HouseholdLedger, first_month_in_window};
 use crate::Result;
+use crate::classify::linked_refunds;
 use crate::classify::recompute::Recompute;
 
 /// Months before the window that are classified together. Each reads `REFUND_DAYS` before and after it once more.
@@ -77,7 +78,10 @@ fn past_spans(
         std::iter::successors(Some(first), |it| Some(it.saturating_add(1.month())))
             .take_while(move |it| *it <= last)
     };
-    let months: BTreeSet<Date> = run.changed_days.iter().flat_map(|it| near(*it)).collect();
+    // A linked refund is in the category of its purchase, which may lie long before it.
+    let refund_days = linked_refunds::days_of_refunds(tx, run.user, &run.changed_days)?;
+    let days = run.changed_days.iter().chain(&refund_days);
+    let months: BTreeSet<Date> = days.flat_map(|it| near(*it)).collect();
     for month in months.into_iter().filter(|it| *it < window) {
         let last = month.last_of_month();
         match spans.last_mut() {

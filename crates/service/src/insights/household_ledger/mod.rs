@@ -17,6 +17,7 @@ use jiff::ToSpan as _;
 use self::entries::{LedgerEntry, window_start};
 use super::recurring;
 use crate::Result;
+use crate::classify::linked_refunds;
 use crate::classify::recompute::{Household, Recompute};
 use crate::ledger::accounts::Account as StoredAccount;
 use crate::ledger::balances;
@@ -121,6 +122,7 @@ fn collect(
     visit: impl FnOnce(&mut Tx<'_>, &mut (dyn FnMut(&LedgerEntry<'_>) + Send)) -> Result<()>,
 ) -> Result<HouseholdLedger> {
     let (pays, slots) = pays(tx, household)?;
+    let purchases = linked_refunds::purchases(tx, household.user)?;
     let ids: Vec<AccountId> = accounts.iter().map(|it| it.id).collect();
     let (mut entries, mut details, mut unconverted) = (Vec::new(), Vec::new(), Vec::new());
     let mut counterparties = Counterparties::default();
@@ -145,6 +147,7 @@ fn collect(
             transfer: entry.transfer,
             pays_linked_debt: pays_linked_debt(household, entry),
             pay: if inflow { slots.get(&entry.id).copied() } else { None },
+            linked_purchase: if inflow { purchases.get(&entry.id).copied() } else { None },
             whole_minor: None,
         };
         let counterparty = counterparties.index_of(entry.counterparty);

@@ -5,6 +5,7 @@ mod page;
 mod query;
 pub(crate) mod row;
 mod search;
+mod sorted;
 mod totals;
 
 use base::category::Category;
@@ -22,6 +23,7 @@ pub(crate) use query::statement_variants;
 use query::{PreparedFilter, Query, list_columns};
 pub use row::TransactionState;
 pub use search::index_once;
+pub use sorted::{Sort, list_sorted};
 pub use totals::{Total, totals, totals_by_day};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,7 +33,7 @@ pub struct Filter {
     pub end_on: Option<Date>,
     pub updated_since: Option<Timestamp>,
     pub pending: Option<bool>,
-    /// Only transactions that a rule hides; otherwise only those that none hides.
+    /// Only hidden transactions; otherwise only those that are not.
     pub hidden: bool,
     /// A primary category, such as FOOD_AND_DRINK, of the transaction or of a part of it.
     pub category_tier1: Option<String>,
@@ -61,6 +63,8 @@ pub struct PageEnd {
 
 /// More rows than this are not counted, because counting would cost more than the page.
 const COUNT_MAX: i64 = 10_000;
+/// How many rows are read together for their ids.
+const IDS_A_PAGE: usize = 1_000;
 
 /// Calls `visit` with each row of one page, newest first. Rows are borrowed from the driver and not copied.
 pub async fn list(
@@ -103,6 +107,25 @@ pub async fn list(
         None => None,
     };
     Ok(PageEnd { count, next_cursor, total_count })
+}
+
+/// The ids of all transactions that match a filter, newest first. None if there are more than `most`.
+pub async fn ids(
+    app: &App,
+    caller: &Caller,
+    filter: &Filter,
+    most: usize,
+) -> Result<Option<Vec<TransactionId>>> {
+    let (mut ids, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = cursors::Page { cursor: cursor.as_deref(), limit: IDS_A_PAGE };
+        let end = list(app, caller, filter, page, |row| ids.push(row.id)).await?;
+        match end.next_cursor {
+            _ if ids.len() > most => return Ok(None),
+            Some(next) => cursor = Some(next),
+            None => return Ok(Some(ids)),
+        }
+    }
 }
 
 /// Calls `visit` with one transaction as the list shows it, on a hidden account too. One that a rule hides, or that its
@@ -287,5 +310,5 @@ const ACCOUNTS: &str =
 const GET: &str = concat!(list_columns!(""), " and id = $2 and state not in ('removed', 'hidden')");
 
 pub(crate) fn statements() -> Vec<&'static str> {
-    [&[ACCOUNTS, GET], changes::STATEMENTS, search::STATEMENTS].concat()
+    [&[ACCOUNTS, GET], changes::STATEMENTS, search::STATEMENTS, sorted::STATEMENTS].concat()
 }

@@ -7,6 +7,7 @@ use base::{AccountId, Currency, Date, Fixed9, Timestamp, TransactionId, split};
 use db::Param;
 
 use super::search::Days;
+use super::sorted::{Sort, SortedPosition};
 use super::{COUNT_MAX, Filter};
 use crate::ledger::Direction;
 use crate::{Caller, Credential};
@@ -52,6 +53,34 @@ impl<'a> Query<'a> {
         let mut query = Query { sql: COLUMNS.to_owned(), params: vec![caller.user.into()] };
         query.push_filter(caller, prepared);
         query.push_range(range);
+        query
+    }
+
+    /// Rows as the list shows them, in another order.
+    pub(super) fn sorted(
+        caller: &Caller,
+        prepared: &'a PreparedFilter<'_>,
+        (sort, after): (Sort, Option<SortedPosition>),
+        limit: usize,
+    ) -> Query<'a> {
+        let mut query = Query { sql: COLUMNS.to_owned(), params: vec![caller.user.into()] };
+        query.push_filter(caller, prepared);
+        let (way, comparison) = if sort.is_descending() { (" desc", "<") } else { ("", ">") };
+        let size = if sort.is_by_amount() { "abs(amount_minor), " } else { "" };
+        if let Some(SortedPosition { size: after_size, day, id }) = after {
+            let at_size = match sort.is_by_amount() {
+                true => format!("${}, ", query.bind(after_size)),
+                false => String::new(),
+            };
+            let (day, id) = (query.bind(day), query.bind(id));
+            query.push(format_args!(
+                " and ({size}posted_on, id) {comparison} ({at_size}${day}, ${id})"
+            ));
+        }
+        let first =
+            if sort.is_by_amount() { format!("abs(amount_minor){way}, ") } else { String::new() };
+        let limit = query.bind(limit as i64);
+        query.push(format_args!(" order by {first}posted_on{way}, id{way} limit ${limit}"));
         query
     }
 
@@ -341,6 +370,12 @@ pub(crate) fn statement_variants() -> Vec<String> {
         };
         let prepared = PreparedFilter::new(&filter, on(7));
         for caller in &callers {
+            if bits & 0b1111 == 0 {
+                let after = SortedPosition { size: 0, day: 0, id: after.1 };
+                let after = on(8).then_some(after);
+                let sorts = Sort::ALL.iter().map(|it| (*it, after));
+                variants.extend(sorts.map(|it| Query::sorted(caller, &prepared, it, 1).sql));
+            }
             variants.push(Query::count(caller, &prepared).sql);
             variants.push(Query::totals(caller, &prepared, on(8)).sql);
             let (after, days) = (on(8).then_some(after), on(6).then_some(days));

@@ -1,12 +1,15 @@
 //! The list of transactions: filters, order, pages, totals and search.
 
 mod annotations;
+mod attachments;
+mod bulk_edits;
 mod changes;
 mod counts;
 mod cursors;
 mod detail;
 mod filters;
 mod paging;
+mod refund_links;
 mod search;
 mod search_index;
 mod totals;

@@ -3,41 +3,20 @@
 use axum::extract::Path;
 use base::TransactionId;
 use base::category::Category;
+use service::classify::bulk_edits::{self, BulkChange};
 use service::classify::corrections;
-use service::classify::overrides::Override;
+use service::classify::overrides::{Override, TransferMark, Visibility};
 use service::classify::rules::{self, NewRule};
 use service::classify::transfers;
 use service::insights::transaction_detail::{self, TransactionDetail};
 use service::{Error, insights};
 
 use super::detail;
-use crate::site::app_page::see_other;
+use crate::site::app_page::{see_other, see_other_with_undo};
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::FormError;
 use crate::site::form::Form;
-use crate::site::format::plural;
 use crate::site::person::Person;
-use crate::site::urls;
-
-/// Sets the category of several transactions from the list.
-pub(in crate::site) async fn several(person: Person, form: Form) -> PageResult {
-    let next = urls::local_path(form.text("next"));
-    let ids: Option<Vec<TransactionId>> =
-        form.all("id").map(|it| TransactionId::parse(it).ok()).collect();
-    let ids = ids.ok_or_else(PageError::not_found)?;
-    if ids.is_empty() {
-        return Ok(see_other(&person, next, "Select at least one transaction first."));
-    }
-    let Some(category) = category(form.text("category")) else {
-        return Ok(see_other(&person, next, "Choose a category first."));
-    };
-    let count = ids.len() as i64;
-    let correction = Override { counterparty: None, category: Some(category) };
-    corrections::correct(person.app(), &person.caller, ids, correction).await?;
-    let many = plural(count, "transaction", "transactions");
-    let message = format!("{many} set to {}.", category.label());
-    Ok(see_other(&person, next, &message))
-}
 
 /// Corrects the name and category of one transaction, optionally as a rule for its merchant.
 pub(in crate::site) async fn correct(
@@ -149,4 +128,52 @@ pub(in crate::site) async fn transfer(
         transfers::refuse(app, caller, outflow, inflow).await?;
         Ok(see_other(&person, &here, "No longer linked as a transfer."))
     }
+}
+
+/// Hides or shows one transaction.
+pub(in crate::site) async fn set_visibility(
+    person: Person,
+    Path(id): Path<String>,
+    form: Form,
+) -> PageResult {
+    let visibility = Visibility::parse(form.text("is")).ok_or_else(PageError::not_found)?;
+    let message = match visibility {
+        Visibility::Hidden => "Hidden from lists and totals. The balance still includes it.",
+        Visibility::Shown => "Shown in lists and totals again.",
+    };
+    let change = BulkChange { visibility: Some(visibility), ..BulkChange::default() };
+    change_one(&person, &id, form.text("back"), (change, message)).await
+}
+
+/// Marks one transaction as a transfer or as none, or removes the mark.
+pub(in crate::site) async fn mark(
+    person: Person,
+    Path(id): Path<String>,
+    form: Form,
+) -> PageResult {
+    let mark = match form.text("is") {
+        "" => None,
+        word => Some(TransferMark::parse(word).ok_or_else(PageError::not_found)?),
+    };
+    let message = match mark {
+        Some(TransferMark::Transfer) => {
+            "Marked as a transfer. It no longer counts as money in or out."
+        }
+        Some(TransferMark::NoTransfer) => "Marked as not a transfer. It counts as money in or out.",
+        None => "Your mark is removed.",
+    };
+    let change = BulkChange { transfer: Some(mark), ..BulkChange::default() };
+    change_one(&person, &id, form.text("back"), (change, message)).await
+}
+
+/// Changes one transaction in a way that can be undone.
+async fn change_one(
+    person: &Person,
+    id: &str,
+    back: &str,
+    (change, message): (BulkChange, &str),
+) -> PageResult {
+    let id = TransactionId::parse(id).map_err(|_| PageError::not_found())?;
+    let edit = bulk_edits::apply(person.app(), &person.caller, vec![id], change).await?;
+    Ok(see_other_with_undo(person, &detail::address_of(id, back), message, edit))
 }

@@ -8,12 +8,13 @@ use base::category::Category;
 use base::{Money, TransactionId};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::classify::CategorySource;
+use service::classify::overrides::{TransferMark, Visibility};
 use service::classify::transfers::TransferKind;
+use service::classify::{CategorySource, is_own_transfer};
 use service::insights::transaction_detail::{self, TransactionDetail, TransferLeg};
 
 use super::notes::{self, Typed};
-use super::{category, list};
+use super::{attachments, category, list, refund};
 use crate::site::app_page::AppPage;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
@@ -94,8 +95,17 @@ impl TransactionPage<'_> {
             (self.wrong.summary())
             (self.hiding())
             div.columns {
-                div { (self.facts()) (self.split()) (self.transfer()) }
-                div { (self.correction()) (self.notes()) }
+                div {
+                    (self.facts())
+                    (self.split())
+                    (refund::card(self.person, it, &it.refund_links, self.back))
+                    (self.transfer())
+                }
+                div {
+                    (self.correction())
+                    (self.notes())
+                    (attachments::card(self.person, it.id, &it.attachments, self.back))
+                }
             }
         }
     }
@@ -108,8 +118,12 @@ impl TransactionPage<'_> {
         html! {
             @if self.it.hidden {
                 p.warning {
-                    "A rule hides this transaction from lists and totals. The balance still includes it. "
-                    a href=(rule) { "View rule" }
+                    @if self.it.visibility.is_some() {
+                        "You hid this transaction from lists and totals. The balance still includes it."
+                    } @else {
+                        "A rule hides this transaction from lists and totals. The balance still includes it. "
+                        a href=(rule) { "View rule" }
+                    }
                 }
             }
         }
@@ -201,6 +215,7 @@ impl TransactionPage<'_> {
                         button.link type="submit" { "Remove my correction" }
                     }))
                 }
+                (self.visibility())
                 @if let Some(merchant) = it.merchant.as_ref().filter(|_| !it.hidden) {
                     (self.small_form("hide", html! {
                         button.link type="submit" { "Always hide transactions from " (merchant) }
@@ -213,6 +228,22 @@ impl TransactionPage<'_> {
                 }
             }
         }
+    }
+
+    /// Hides or shows this transaction alone. A pending one is hidden once it is posted.
+    fn visibility(&self) -> Markup {
+        let it = self.it;
+        let is_hidden = it.hidden || it.visibility == Some(Visibility::Hidden);
+        let (word, label) = match is_hidden {
+            true => (Visibility::Shown, "Show this transaction"),
+            false => (Visibility::Hidden, "Hide this transaction"),
+        };
+        self.small_form(
+            "visibility",
+            html! {
+                button.link type="submit" name="is" value=(word.as_str()) { (label) }
+            },
+        )
     }
 
     /// The form of a new rule for transactions like this one.
@@ -293,6 +324,12 @@ impl TransactionPage<'_> {
                     p { "Transfers don't count as money in or out." }
                     (self.leg(leg, ("refuse", "Not a transfer")))
                 }
+            } @else if it.transfer_mark == Some(TransferMark::Transfer) {
+                section.card aria-labelledby="transfer" {
+                    h2 id="transfer" { "Transfer" }
+                    p { "You marked this as a transfer. It doesn't count as money in or out." }
+                    (self.mark("", "Not a transfer"))
+                }
             } @else if !it.candidates.is_empty() {
                 section.card aria-labelledby="transfer" {
                     h2 id="transfer" { "Is this a transfer?" }
@@ -303,9 +340,43 @@ impl TransactionPage<'_> {
                     @for leg in &it.candidates {
                         (self.leg(leg, ("transfer", "Mark as transfer")))
                     }
+                    (self.mark("transfer", "Transfer to or from another account"))
                 }
+            } @else if it.split.is_none() && it.transfer.is_none() {
+                (self.alone())
             }
         }
+    }
+
+    /// Marks a transaction whose other leg is not known.
+    fn alone(&self) -> Markup {
+        let it = self.it;
+        let looks_own = it.category.is_some_and(is_own_transfer);
+        html! {
+            section.card aria-labelledby="transfer" {
+                h2 id="transfer" { "Transfer" }
+                @if looks_own {
+                    p { "The category says that this moved money between your own accounts, so it doesn't count as money in or out." }
+                    (self.mark("no_transfer", "Not a transfer"))
+                } @else {
+                    p.soft {
+                        "If this moved money to or from an account of yours that isn't in Evenkeel, mark it as a transfer. "
+                        "Then it doesn't count as money in or out."
+                    }
+                    (self.mark("transfer", "Mark as transfer"))
+                }
+                @if it.transfer_mark.is_some() { (self.mark("", "Remove my mark")) }
+            }
+        }
+    }
+
+    fn mark(&self, is: &str, label: &str) -> Markup {
+        self.small_form(
+            "mark",
+            html! {
+                button.outlined type="submit" name="is" value=(is) { (label) }
+            },
+        )
     }
 
     fn leg(&self, leg: &TransferLeg, (is, label): (&str, &str)) -> Markup {

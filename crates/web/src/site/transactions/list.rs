@@ -7,10 +7,11 @@ use base::{Date, Money, split};
 use maud::{Markup, html};
 use service::ledger::accounts::Account;
 use service::ledger::annotations::Tags;
-use service::ledger::transactions::Total;
+use service::ledger::saved_filters::SavedFilter;
+use service::ledger::transactions::{Sort, Total};
 
 use super::search::Search;
-use super::{Row, category};
+use super::{Row, bulk, category, filters};
 use crate::site::fields::{self, Field, FormError};
 use crate::site::format::count_text;
 use crate::site::icons;
@@ -23,9 +24,12 @@ pub(super) struct List<'a> {
     pub(super) search: Search,
     /// The tags that the person uses.
     pub(super) tags: Tags,
+    pub(super) filters: Vec<SavedFilter>,
     pub(super) rows: Vec<Row>,
     pub(super) totals: Vec<Total>,
     pub(super) days: BTreeMap<Date, Vec<Total>>,
+    /// How many transactions match the filters, if that is known.
+    pub(super) matching: Option<i64>,
     pub(super) next_cursor: Option<String>,
 }
 
@@ -37,12 +41,17 @@ impl List<'_> {
             div.heading {
                 h1 { "Transactions" }
                 @if !self.rows.is_empty() {
-                    span { a href=(csv) { "Download as CSV" } " or " a href=(json) { "JSON" } }
+                    span {
+                        a href="/transactions/edits" { "Recent edits" } " · "
+                        a href=(csv) { "Download as CSV" } " or " a href=(json) { "JSON" }
+                    }
                 }
             }
             @for problem in &self.search.problems { p.warning role="alert" { (problem) } }
             (self.finder())
+            (filters::links(&self.filters, &self.search))
             (self.chips())
+            (filters::save_form(self.person, &self.filters, &self.search))
             @if self.rows.is_empty() { (self.nothing()) } @else {
                 (self.sums())
                 (self.table())
@@ -63,6 +72,12 @@ impl List<'_> {
         let states =
             [("", "All"), ("pending", "Pending"), ("posted", "Posted"), ("hidden", "Hidden")];
         let transfers = [("", "Shown"), ("hide", "Hidden"), ("only", "Only transfers")];
+        let sorts = [
+            ("", "Newest first"),
+            ("oldest", "Oldest first"),
+            ("largest", "Largest amount first"),
+            ("smallest", "Smallest amount first"),
+        ];
         let nothing_wrong = FormError::default();
         html! {
             form.finder method="get" action="/transactions" role="search" {
@@ -83,6 +98,7 @@ impl List<'_> {
                         (fields::select(
                             "transfers", "Transfers", &transfers, search.value("transfers")
                         ))
+                        (fields::select("sort", "Order", &sorts, search.sort.as_str()))
                         button type="submit" { "Apply filters" }
                     }
                 }
@@ -178,6 +194,11 @@ impl List<'_> {
         let here = urls::encode(&self.person.here);
         let body = html! {
             input type="hidden" name="next" value=(self.person.here);
+            @for row in &self.rows { input type="hidden" name="shown" value=(row.id); }
+            label.check.select-all {
+                input type="checkbox" name="page" value="yes";
+                span { "Select all on this page" }
+            }
             table.ledger {
                 thead { tr {
                     th.tick scope="col" { span.hush { "Select" } }
@@ -186,25 +207,20 @@ impl List<'_> {
                     th scope="col" { "Account" }
                     th.figure scope="col" { "Amount" }
                 } }
-                @for day in self.rows.chunk_by(|a, b| a.posted_on == b.posted_on) {
-                    tbody {
-                        (self.day(day[0].posted_on))
-                        @for row in day { (self.row(row, &here)) }
+                @if self.search.is_by_day() {
+                    @for day in self.rows.chunk_by(|a, b| a.posted_on == b.posted_on) {
+                        tbody {
+                            (self.day(day[0].posted_on))
+                            @for row in day { (self.row(row, &here)) }
+                        }
                     }
+                } @else {
+                    tbody { @for row in &self.rows { (self.row(row, &here)) } }
                 }
             }
-            div.bulk {
-                div.field {
-                    label for="f-bulk" { "Set category for " span data-selected {} "selected" }
-                    select id="f-bulk" name="category" required {
-                        option value="" { "Choose a category" }
-                        (category::options("", false))
-                    }
-                }
-                button.primary type="submit" { "Set category" }
-            }
+            (bulk::bar(&self.search, self.rows.len(), self.matching))
         };
-        fields::form("/transactions/recategorise", &self.person.form_token, body)
+        fields::form("/transactions/bulk", &self.person.form_token, body)
     }
 
     fn day(&self, on: Date) -> Markup {
@@ -239,6 +255,9 @@ impl List<'_> {
                         div {
                             a href={ "/transactions/" (row.id) "?back=" (here) } { (name) }
                             @if row.pending { " " span.badge.dotted { "Pending" } }
+                            @if !self.search.is_by_day() {
+                                span.soft { (self.person.view.day(row.posted_on)) }
+                            }
                             span.soft.text { (row.description) }
                             @if let Some(note) = &row.note { span.soft.own-note { (note) } }
                             @if !row.tags.is_empty() { (tags(&row.tags)) }
@@ -254,12 +273,18 @@ impl List<'_> {
     }
 
     fn pages(&self) -> Markup {
-        let newest = self.search.href("/transactions", None);
+        let first = self.search.href("/transactions", None);
+        let (start, further) = match self.search.sort {
+            Sort::Newest => ("Newest", "Older"),
+            Sort::Oldest => ("Oldest", "Newer"),
+            Sort::Largest => ("Largest", "Smaller"),
+            Sort::Smallest => ("Smallest", "Larger"),
+        };
         html! {
             nav.pages aria-label="Transaction pages" {
-                @if self.search.cursor().is_some() { a href=(newest) { "Newest" } } @else { span {} }
+                @if self.search.cursor().is_some() { a href=(first) { (start) } } @else { span {} }
                 @if let Some(next) = &self.next_cursor {
-                    a href=(self.search.href("/transactions", Some(next))) rel="next" { "Older" }
+                    a href=(self.search.href("/transactions", Some(next))) rel="next" { (further) }
                 }
             }
         }

@@ -1,16 +1,20 @@
 //! The transactions pages: list, search, one transaction, corrections and downloads.
 
 mod amount_words;
+pub(super) mod attachments;
+pub(super) mod bulk;
 pub(super) mod category;
 pub(super) mod corrections;
 mod date_words;
 pub(super) mod detail;
 pub(super) mod download;
 pub(super) mod entry;
+pub(super) mod filters;
 mod list;
 pub(super) mod manual;
 pub(super) mod notes;
 pub(super) mod recent;
+pub(super) mod refund;
 mod search;
 pub(super) mod split;
 
@@ -19,8 +23,8 @@ use base::category::Category;
 use base::{Date, Money, TransactionId, date_from_days};
 use http::StatusCode;
 use service::ledger::accounts::{self, Account, Status};
-use service::ledger::annotations;
-use service::ledger::transactions::{self, Filter, PageEnd};
+use service::ledger::transactions::{self, Filter, PageEnd, Sort};
+use service::ledger::{annotations, saved_filters};
 use service::platform::cursors::Page;
 
 use super::app_page::AppPage;
@@ -37,18 +41,20 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
     let accounts = all_accounts(&person).await?;
     let mut search =
         Search::read(query.as_deref().unwrap_or_default(), &accounts, person.view.today);
-    let (rows, end) = match rows(&person, &search.filter, search.cursor(), ROWS).await {
+    let found = sorted_rows(&person, (&search.filter, search.sort), search.cursor(), ROWS).await;
+    let (rows, end) = match found {
         // Cursors expire after a day; the list starts at the beginning then.
         Err(service::Error::Invalid { param: Some(param), .. }) if param == "cursor" => {
             search.forget_cursor();
-            rows(&person, &search.filter, None, ROWS).await?
+            sorted_rows(&person, (&search.filter, search.sort), None, ROWS).await?
         }
         other => other?,
     };
     let totals = transactions::totals(app, caller, &summed(&search, person.view.today)).await?;
     let days = match (rows.first(), rows.last()) {
-        (Some(newest), Some(oldest)) => {
-            let (start_on, end_on) = (Some(oldest.posted_on), Some(newest.posted_on));
+        (Some(first), Some(last)) if search.is_by_day() => {
+            let start_on = Some(first.posted_on.min(last.posted_on));
+            let end_on = Some(first.posted_on.max(last.posted_on));
             let shown = Filter { start_on, end_on, ..search.filter.clone() };
             transactions::totals_by_day(app, caller, &shown).await?
         }
@@ -58,9 +64,23 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
         true => StatusCode::OK,
         false => StatusCode::BAD_REQUEST,
     };
+    let counted = totals.iter().map(|it| it.count).sum();
+    let matching = end.total_count.or(search.is_narrowed().then_some(counted));
     let next_cursor = end.next_cursor;
     let tags = annotations::list_tags(app, caller).await?;
-    let list = List { person: &person, accounts, search, tags, rows, totals, days, next_cursor };
+    let filters = saved_filters::list(app, caller).await?;
+    let list = List {
+        person: &person,
+        accounts,
+        search,
+        tags,
+        filters,
+        rows,
+        totals,
+        days,
+        matching,
+        next_cursor,
+    };
     Ok(AppPage::new(NavItem::Transactions, "Transactions").page_with(status, &person, list.show()))
 }
 
@@ -110,9 +130,18 @@ async fn rows(
     cursor: Option<&str>,
     limit: usize,
 ) -> service::Result<(Vec<Row>, PageEnd)> {
+    sorted_rows(person, (filter, Sort::Newest), cursor, limit).await
+}
+
+async fn sorted_rows(
+    person: &Person,
+    sorted: (&Filter, Sort),
+    cursor: Option<&str>,
+    limit: usize,
+) -> service::Result<(Vec<Row>, PageEnd)> {
     let mut rows = Vec::with_capacity(limit);
     let page = Page { cursor, limit };
-    let end = transactions::list(person.app(), &person.caller, filter, page, |row| {
+    let end = transactions::list_sorted(person.app(), &person.caller, sorted, page, |row| {
         rows.push(Row {
             id: row.id,
             account_name: row.account.name().to_owned(),

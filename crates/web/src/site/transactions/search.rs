@@ -5,7 +5,7 @@ use base::{AccountId, Date};
 use service::ledger::Direction;
 use service::ledger::accounts::Account;
 use service::ledger::annotations;
-use service::ledger::transactions::Filter;
+use service::ledger::transactions::{Filter, Sort};
 
 use super::{amount_words, category, date_words};
 use crate::site::format::View;
@@ -20,6 +20,7 @@ pub(super) struct Search {
     /// The valid filters, as given.
     given: Vec<(&'static str, String)>,
     cursor: Option<String>,
+    pub(super) sort: Sort,
     pub(super) filter: Filter,
     /// Messages about invalid filters.
     pub(super) problems: Vec<String>,
@@ -30,6 +31,7 @@ impl Search {
         let mut search = Search {
             given: Vec::new(),
             cursor: None,
+            sort: Sort::Newest,
             filter: Filter::default(),
             problems: Vec::new(),
         };
@@ -41,6 +43,9 @@ impl Search {
             let value = value.trim();
             if name == "cursor" && !value.is_empty() {
                 search.cursor = Some(value.to_owned());
+            }
+            if name == "sort" && !value.is_empty() {
+                search.read_sort(value);
             }
             let Some(name) = NAMES.into_iter().find(|it| *it == name) else { continue };
             if value.is_empty() || !search.value(name).is_empty() {
@@ -63,6 +68,18 @@ impl Search {
             search.given.retain(|(name, _)| *name != "from" && *name != "to");
         }
         search
+    }
+
+    fn read_sort(&mut self, value: &str) {
+        match Sort::parse(value) {
+            Some(sort) => self.sort = sort,
+            None => self.problems.push("This order doesn't exist. It was ignored.".to_owned()),
+        }
+    }
+
+    /// Whether rows of one day follow one another.
+    pub(super) fn is_by_day(&self) -> bool {
+        matches!(self.sort, Sort::Newest | Sort::Oldest)
     }
 
     /// Takes a tag out of the text, such as "#work", unless one is given.
@@ -147,9 +164,9 @@ impl Search {
         !self.given.is_empty()
     }
 
-    /// Whether any filter other than the text is set.
+    /// Whether any filter other than the text, or an order, is set.
     pub(super) fn has_details(&self) -> bool {
-        self.given.iter().any(|(name, _)| *name != "q")
+        self.given.iter().any(|(name, _)| *name != "q") || self.sort != Sort::Newest
     }
 
     /// The URL of the same filters at another path or page.
@@ -160,6 +177,9 @@ impl Search {
     fn address(&self, path: &str, keep: impl Fn(&str) -> bool, cursor: Option<&str>) -> String {
         let given = self.given.iter().filter(|(name, _)| keep(name));
         let mut pairs: Vec<(&str, &str)> = given.map(|(name, it)| (*name, it.as_str())).collect();
+        if self.sort != Sort::Newest {
+            pairs.push(("sort", self.sort.as_str()));
+        }
         pairs.extend(cursor.map(|it| ("cursor", it)));
         format!("{path}{}", urls::query_string(&pairs))
     }
@@ -189,7 +209,7 @@ impl Search {
             ("direction", "in") => "Money in".to_owned(),
             ("direction", _) => "Money out".to_owned(),
             ("status", "pending") => "Pending".to_owned(),
-            ("status", "hidden") => "Hidden by a rule".to_owned(),
+            ("status", "hidden") => "Hidden".to_owned(),
             ("status", _) => "Posted".to_owned(),
             (_, "only") => "Transfers only".to_owned(),
             (_, _) => "No transfers".to_owned(),

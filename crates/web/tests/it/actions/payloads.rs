@@ -115,6 +115,7 @@ async fn a_rule_is_created_when_approved() {
     let payload = json!({
         "words": "corner cafe", "account_id": everyday, "cash_flow_direction": "outflow",
         "category": "Coffee shops", "counterparty_name": "Corner Cafe",
+        "amount_min": 2, "amount_max": 7.5,
     });
     let made = fixture.propose_action("rule.create", payload).await.data();
     assert_eq!(made["action_kind"], "automation");
@@ -122,10 +123,42 @@ async fn a_rule_is_created_when_approved() {
         text(&made, "description"),
         "Create a rule: texts with CORNER CAFE is Corner Cafe (Coffee shops)"
     );
+    let asked = made["details"]["changes"].as_array().unwrap();
+    let amount = asked.iter().find(|it| it["label"] == "Amount").unwrap();
+    assert_eq!(amount["after"], "$2.00 to $7.50");
     let done = fixture.approve(&made).await;
     assert_eq!(members(&done["result"]), ["rule_id"]);
     let rules = service::classify::rules::list(&fixture.world.app, &fixture.session).await.unwrap();
     assert_eq!(rules[0].words.as_deref(), Some("CORNER CAFE"));
+    let range = rules[0].amounts.unwrap();
+    assert_eq!((range.least_minor, range.most_minor), (Some(200), Some(750)));
+    assert_eq!(range.currency, base::Currency::USD);
+}
+
+#[tokio::test]
+async fn the_amounts_of_a_rule_are_sizes_in_a_currency() {
+    let fixture = TradingFixture::new().await;
+    for (extra, member, message) in [
+        (json!({ "amount_min": -1 }), "amount_min", "must not be negative"),
+        (
+            json!({ "amount_min": 5, "amount_max": 4 }),
+            "amount_max",
+            "must not be less than amount_min",
+        ),
+    ] {
+        let mut payload = json!({ "words": "cafe", "category": "Coffee shops" });
+        payload.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        let answer = fixture.propose_action("rule.create", payload).await;
+        assert_eq!(answer.refusal(), payload_error(member, message));
+    }
+    let payload = json!({
+        "words": "cafe", "category": "Coffee shops", "amount_max": 1_000, "currency": "JPY",
+    });
+    let made = fixture.propose_action("rule.create", payload).await.data();
+    fixture.approve(&made).await;
+    let rules = service::classify::rules::list(&fixture.world.app, &fixture.session).await.unwrap();
+    let range = rules[0].amounts.unwrap();
+    assert_eq!((range.least_minor, range.most_minor), (None, Some(1_000)));
 }
 
 #[tokio::test]

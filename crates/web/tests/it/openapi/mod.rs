@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use service::ledger::goals;
+use service::ledger::{attachments, goals};
 use testkit::World;
 use testkit::draft::{brokerage, card, checking, position, statement, txn};
 use web::api::Endpoint;
@@ -119,11 +119,15 @@ async fn real_responses_match_the_document() {
         ("/goals", first("goals", "goals").await),
         ("/recurring", first("recurring", "streams").await),
     ];
+    let id = base::TransactionId::parse(&ids[1].1).unwrap();
+    let receipt = ("receipt.pdf", "%PDF-1.7".into());
+    let file = attachments::add(&world.app, &person.caller, id, receipt).await.unwrap();
     // The other endpoints have their own tests.
     let is_covered = |it: &&Endpoint| !["Paper trading", "Actions", "Webhooks"].contains(&it.tag);
     for endpoint in web::api::ENDPOINTS.iter().filter(is_covered) {
         let id = ids.iter().find(|(list, _)| endpoint.path.starts_with(list));
         let path = endpoint.path.replace("{id}", id.map_or("", |(_, id)| id));
+        let path = path.replace("{attachmentId}", &file.to_string());
         let answer = client.get(&format!("/v1{path}")).await.json();
         assert_documented(&document, endpoint, &answer);
     }

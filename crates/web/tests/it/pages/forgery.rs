@@ -21,7 +21,7 @@ const FORMS: [&str; 74] = [
     "/accounts/acc_1/name",
     "/accounts/acc_1/reopen",
     "/accounts/acc_1/transactions",
-    "/transactions/recategorise",
+    "/transactions/bulk",
     "/transactions/txn_1",
     "/transactions/txn_1/delete",
     "/transactions/txn_1/edit",

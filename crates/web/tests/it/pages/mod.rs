@@ -1,6 +1,7 @@
 //! The pages over the real router: their content, their forms, and what they refuse.
 
 mod approvals;
+mod bulk;
 mod by_hand;
 mod connections;
 mod enable_banking;

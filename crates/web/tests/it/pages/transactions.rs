@@ -390,7 +390,10 @@ async fn transactions_hidden_by_a_rule_are_found_by_a_filter_and_link_to_the_rul
         assert!(!browser.get(path).await.good().contains("KROGER"), "{path}");
     }
     let page = browser.get("/transactions?status=hidden").await.good();
-    assert!(page.contains("KROGER") && page.contains("Hidden by a rule"), "{page}");
+    assert!(
+        page.contains("KROGER") && page.contains("</span>Hidden<span class=\"cross\""),
+        "{page}"
+    );
     assert!(!page.contains("PAYROLL"), "{page}");
     let kim = household(&world).await;
     let mut other = Browser::of(&world, &kim).await;
@@ -413,15 +416,15 @@ async fn several_selected_transactions_change_together() {
     let next = ("next", "/transactions?q=r");
     let category = ("category", "TRAVEL_FLIGHTS");
     let ticked = [next, category, ("id", ids[0].as_str()), ("id", ids[1].as_str())];
-    let page = browser.submit("/transactions/recategorise", &ticked).await.good();
+    let page = browser.submit("/transactions/bulk", &ticked).await.good();
     assert!(page.contains("2 transactions set to Flights."), "{page}");
     assert_eq!(page.matches("<td class=\"kind\">Flights</td>").count(), 2, "{page}");
     let trail = audit::list(&world.app, &robin.caller, None, 1).await.unwrap();
-    assert_eq!(trail[0].details, "Corrected 2 transactions to Flights");
-    let page = browser.submit("/transactions/recategorise", &[next, category]).await.good();
+    assert_eq!(trail[0].details, "Changed 2 transactions: category Flights");
+    let page = browser.submit("/transactions/bulk", &[next, category]).await.good();
     assert!(page.contains("Select at least one"), "{page}");
-    let page = browser.submit("/transactions/recategorise", &[next, ("id", &ids[0])]).await.good();
-    assert!(page.contains("Choose a category first."), "{page}");
+    let page = browser.submit("/transactions/bulk", &[next, ("id", &ids[0])]).await.good();
+    assert!(page.contains("Choose what to change first."), "{page}");
 }
 
 #[tokio::test]
@@ -458,11 +461,11 @@ async fn other_peoples_transactions_are_not_found_and_forms_need_their_token() {
         let page = browser.post(&format!("/transactions/{id}{path}"), &fields).await;
         assert!(page.status == StatusCode::NOT_FOUND || path == "/undo", "{path} {}", page.status);
     }
-    let page = browser.post("/transactions/recategorise", &fields).await;
+    let page = browser.post("/transactions/bulk", &fields).await;
     assert_eq!(page.status, StatusCode::NOT_FOUND);
     let mut owner = Browser::of(&world, &kim).await;
     let body = format!("category=TRAVEL_FLIGHTS&id={id}");
-    let page = owner.send(Method::POST, "/transactions/recategorise", body).await;
+    let page = owner.send(Method::POST, "/transactions/bulk", body).await;
     assert_eq!(page.status, StatusCode::FORBIDDEN);
     let page = owner.get(&format!("/transactions/{id}")).await.good();
     assert!(page.contains("Known merchant"), "{page}");

@@ -1,0 +1,230 @@
+//! The list in another order than newest first.
+
+use std::collections::BTreeSet;
+
+use base::TransactionId;
+use db::params;
+use wire::v1::{Scope, TransactionRow};
+
+use super::query::{ListRange, PreparedFilter, Query, list_columns};
+use super::search::{self, CandidateDays, Needle};
+use super::{Filter, PageEnd, VisibleAccounts, check, count, list, read, visible_accounts};
+use crate::platform::cursors;
+use crate::{App, Caller, Error, Result};
+
+base::words!(
+    /// The order of a list. Amounts are compared by their size, whether money in or out.
+    Sort { Newest => "newest", Oldest => "oldest", Largest => "largest", Smallest => "smallest" }
+);
+
+impl Sort {
+    pub(super) fn is_descending(self) -> bool {
+        matches!(self, Sort::Newest | Sort::Largest)
+    }
+
+    pub(super) fn is_by_amount(self) -> bool {
+        matches!(self, Sort::Largest | Sort::Smallest)
+    }
+
+    fn position(self, amount_minor: i64, day: i64, id: TransactionId) -> SortedPosition {
+        let size = if self.is_by_amount() { amount_minor.saturating_abs() } else { 0 };
+        SortedPosition { size, day, id }
+    }
+
+    /// Whether a position comes after another one in this order.
+    fn is_after(self, position: SortedPosition, other: SortedPosition) -> bool {
+        if self.is_descending() { position < other } else { position > other }
+    }
+}
+
+/// The position of a row in a sorted list. Without an order by amount the size is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SortedPosition {
+    pub(super) size: i64,
+    pub(super) day: i64,
+    pub(super) id: TransactionId,
+}
+
+/// As `list`, in an order.
+pub async fn list_sorted(
+    app: &App,
+    caller: &Caller,
+    (filter, sort): (&Filter, Sort),
+    page: cursors::Page<'_>,
+    mut visit: impl FnMut(&TransactionRow<'_>) + Send,
+) -> Result<PageEnd> {
+    if sort == Sort::Newest {
+        return list(app, caller, filter, page, visit).await;
+    }
+    caller.require(Scope::TransactionsRead)?;
+    check(filter)?;
+    let text = format!("{sort:?} {filter:?}");
+    let scope = cursors::CursorScope { user: caller.user, list: "sorted", filter: &text };
+    let cursor = match page.cursor {
+        Some(cursor) => Some(read_cursor(&app.cursors.open(&scope, app.clock.now(), cursor)?)?),
+        None => None,
+    };
+    let accounts = visible_accounts(app, caller, filter).await?;
+    let filter = PreparedFilter::new(filter, accounts.narrowed);
+    let total_count = match cursor {
+        Some((_, total_count)) => total_count,
+        None => count(app, caller, &filter, &accounts).await?,
+    };
+    let after = cursor.map(|(position, _)| position);
+    let mut reader = SortedPage {
+        sort,
+        accounts: &accounts,
+        limit: page.limit,
+        visit: &mut visit,
+        count: 0,
+        last: None,
+        more: false,
+    };
+    match filter.filter.q.as_deref().filter(|it| !it.is_empty()) {
+        Some(q) => reader.search(app, caller, &filter, (after, q)).await?,
+        None => {
+            let query = Query::sorted(caller, &filter, (sort, after), page.limit + 1);
+            app.db.each_slow(&query.sql, &query.params, |row| reader.add(row)).await?;
+        }
+    }
+    let SortedPage { count, last, more, .. } = reader;
+    let next_cursor = match last.filter(|_| more) {
+        Some(position) => {
+            let bytes = write_cursor(position, total_count);
+            Some(app.cursors.seal(&scope, app.clock.now(), &app.entropy, &bytes)?)
+        }
+        None => None,
+    };
+    Ok(PageEnd { count, next_cursor, total_count })
+}
+
+struct SortedPage<'a, V> {
+    sort: Sort,
+    accounts: &'a VisibleAccounts,
+    limit: usize,
+    visit: &'a mut V,
+    count: usize,
+    last: Option<SortedPosition>,
+    /// Whether there is a row after the page.
+    more: bool,
+}
+
+impl<V: FnMut(&TransactionRow<'_>) + Send> SortedPage<'_, V> {
+    fn add(&mut self, row: &db::Row<'_>) -> db::Result<()> {
+        if self.count == self.limit {
+            self.more = true;
+            return Ok(());
+        }
+        let Some(account) = self.accounts.find(row.get(1)?) else { return Ok(()) };
+        (self.visit)(&read(row, account)?);
+        self.count += 1;
+        self.last = Some(self.sort.position(row.get(2)?, row.get(3)?, row.get(0)?));
+        Ok(())
+    }
+
+    /// Finds the first positions of all rows with a text, and then reads their rows.
+    async fn search(
+        &mut self,
+        app: &App,
+        caller: &Caller,
+        filter: &PreparedFilter<'_>,
+        (after, q): (Option<SortedPosition>, &str),
+    ) -> Result<()> {
+        let mut found = FirstPositions {
+            sort: self.sort,
+            after,
+            most: self.limit + 1,
+            positions: BTreeSet::new(),
+        };
+        let searching = found.search(app, caller, filter, q);
+        search::with_time_limit(app, searching).await?;
+        let positions: Vec<SortedPosition> = match self.sort.is_descending() {
+            true => found.positions.into_iter().rev().collect(),
+            false => found.positions.into_iter().collect(),
+        };
+        for position in positions {
+            app.db.each(ROW, params![caller.user, position.id], |row| self.add(row)).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The first positions after another one, as many as are needed.
+struct FirstPositions {
+    sort: Sort,
+    after: Option<SortedPosition>,
+    most: usize,
+    positions: BTreeSet<SortedPosition>,
+}
+
+impl FirstPositions {
+    async fn search(
+        &mut self,
+        app: &App,
+        caller: &Caller,
+        filter: &PreparedFilter<'_>,
+        q: &str,
+    ) -> Result<()> {
+        let mut needle = Needle::new(q);
+        let mut candidates =
+            CandidateDays::new(app, caller.user, &needle, filter.filter, None).await?;
+        while let Some(days) = candidates.next(app).await? {
+            let mut after: Option<(i64, TransactionId)> = None;
+            for limit in search::chunks(0) {
+                let range = ListRange { after, days: Some(days), limit };
+                let query = Query::amounts(caller, filter, range);
+                let mut count = 0;
+                let reading = app.db.each_slow(&query.sql, &query.params, |row| {
+                    count += 1;
+                    let (id, day) = (row.get(0)?, row.get(2)?);
+                    after = Some((day, id));
+                    let texts: [Option<&str>; 3] = [row.get(5)?, row.get(6)?, row.get(7)?];
+                    if texts.into_iter().flatten().any(|it| needle.is_in(it)) {
+                        self.add(self.sort.position(row.get(3)?, day, id));
+                    }
+                    Ok(())
+                });
+                reading.await?;
+                if count < limit {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, position: SortedPosition) {
+        if self.after.is_some_and(|it| !self.sort.is_after(position, it)) {
+            return;
+        }
+        self.positions.insert(position);
+        if self.positions.len() > self.most {
+            match self.sort.is_descending() {
+                true => self.positions.pop_first(),
+                false => self.positions.pop_last(),
+            };
+        }
+    }
+}
+
+fn write_cursor(position: SortedPosition, total_count: Option<i64>) -> Vec<u8> {
+    let mut bytes = position.size.to_be_bytes().to_vec();
+    bytes.extend_from_slice(&position.day.to_be_bytes());
+    bytes.extend_from_slice(position.id.as_bytes());
+    bytes.extend_from_slice(&total_count.unwrap_or(-1).to_be_bytes());
+    bytes
+}
+
+fn read_cursor(bytes: &[u8]) -> Result<(SortedPosition, Option<i64>)> {
+    let wrong = || Error::internal("a sealed cursor of a sorted list has the wrong length");
+    let bytes: &[u8; 40] = bytes.try_into().map_err(|_| wrong())?;
+    let number = |at: usize| bytes[at..at + 8].try_into().map(i64::from_be_bytes);
+    let id: [u8; 16] = bytes[16..32].try_into().map_err(|_| wrong())?;
+    let [size, day, total] = [number(0), number(8), number(32)].map(|it| it.map_err(|_| wrong()));
+    let position = SortedPosition { size: size?, day: day?, id: TransactionId::from_bytes(id) };
+    Ok((position, total.map(|it| (it >= 0).then_some(it))?))
+}
+
+const ROW: &str = concat!(list_columns!(""), " and id = $2 and state <> 'removed'");
+
+pub(super) const STATEMENTS: &[&str] = &[ROW];
