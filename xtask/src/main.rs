@@ -15,6 +15,7 @@ mod mcp;
 mod postgres;
 mod quality;
 mod schemathesis;
+mod storm;
 mod suite;
 mod test;
 
@@ -45,6 +46,9 @@ usage: cargo xtask <task>
                     of each kind (12), and on FILE with more descriptors
   quality statements [--list]
                     measure how statement files by others are read, if they are there
+  storm [--seed N] [--minutes M | --seconds S] [--processes N]
+                    run servers on one PostgreSQL under faults drawn from the seed, for a minute,
+                    and check that nothing is lost, doubled or stuck
   dist [TARGET]     build what is shipped into target/packages: static programs, Debian packages,
                     dependency lists and checksums
   image [TARGET]    write container images of the programs that `dist` has built
@@ -86,6 +90,7 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
             let seeds = seeds.parse().context("SEEDS must be a number")?;
             quality::measure(seeds, file.first().copied())
         }
+        ["storm", options @ ..] => storm::start(options),
         ["dist", targets @ ..] => dist::programs(targets),
         ["image", targets @ ..] => dist::images(targets),
         ["postgres"] => postgres::in_foreground(),

@@ -10,7 +10,7 @@ use crate::postgres::Cluster;
 use crate::suite::Settings;
 use crate::{
     advisories, cargo, dist, features, fuzz, generate, install, licences, mcp, run as run_command,
-    schemathesis, suite,
+    schemathesis, storm, suite,
 };
 
 pub(crate) struct Step {
@@ -54,7 +54,7 @@ impl Shared {
     }
 }
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 14] = [
     step("format", "every file is formatted", &[], format),
     step("lint", "everything compiles, and Clippy finds nothing", &[], lint),
     step("licences", "every dependency may be used", &[], |_| licences::check()),
@@ -67,6 +67,7 @@ const STEPS: [Step; 13] = [
         &[Tool::Postgres],
         tests_on_postgres,
     ),
+    step("storm", "three servers under faults, for a minute", &[Tool::Postgres], storm_briefly),
     step("fuzz", "hostile bytes, for some seconds", &[], fuzz_briefly),
     step(
         "schemathesis",
@@ -206,6 +207,12 @@ fn tests_on_postgres(shared: &mut Shared) -> Result<()> {
     let environment = [(POSTGRES_VARIABLE, Some(url.as_str()))];
     let settings = Settings { environment: &environment, arguments: &["--skip", REPOSITORY_RULES] };
     suite::run("postgres", &binaries, &settings)
+}
+
+/// A storm of a minute. `cargo xtask storm` runs others.
+fn storm_briefly(shared: &mut Shared) -> Result<()> {
+    shared.binaries()?;
+    storm::rage(shared.cluster()?, &["--seed", "1"])
 }
 
 /// Random mutations of the fixtures for some seconds. `cargo xtask fuzz` searches longer.

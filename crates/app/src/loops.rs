@@ -50,6 +50,9 @@ impl Loops {
         self.start("renew the process's row", processes::RENEW_SECONDS, app, |app| async move {
             processes::renew_once(&app).await
         });
+        self.start("release abandoned idempotency keys", 1, app, |app| async move {
+            idempotency::release_abandoned_once(&app).await
+        });
         self.start(
             "save key usage",
             5,

@@ -32,23 +32,23 @@ const COMMAND_CONNECTIONS: usize = 2;
 
 /// Opens the database, migrates its schema and checks that it belongs to this installation.
 pub(crate) async fn app(config: &Config, want: IfMissing) -> Result<App> {
-    app_on(config, database(config, want).await?).await
+    app_on(config, database(config, want).await?, Clock::System).await
 }
 
 /// The same for a server, which creates a missing database and has more connections than a command.
-pub(crate) async fn server_app(config: &Config) -> Result<App> {
+pub(crate) async fn server_app(config: &Config, clock: Clock) -> Result<App> {
     data_dir::create(&config.data_dir)?;
     data_dir::create_database_file(config)?;
     let db = connect_with(config, config.database_connections).await?;
-    app_on(config, (db, data_dir::find_or_create_key(config)?)).await
+    app_on(config, (db, data_dir::find_or_create_key(config)?), clock).await
 }
 
-async fn app_on(config: &Config, (db, key): (Db, Key)) -> Result<App> {
+async fn app_on(config: &Config, (db, key): (Db, Key), clock: Clock) -> Result<App> {
     migrate(&db, config).await?;
     installation::claim(&db, &key).await?;
     let app = App::new(Setup {
         db,
-        clock: Clock::System,
+        clock,
         entropy: Entropy::System,
         installation_key: key,
         rate_limit: config.rate_limit,

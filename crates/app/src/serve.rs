@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use base::Clock;
 use service::access::{keys, sign_ins};
 use service::platform::{limits, processes, readiness};
 use service::{App, actions};
@@ -30,7 +31,7 @@ pub(crate) async fn run(config: &Config, serving: &Serving) -> Result<()> {
     forget_ready_file(serving.ready_file.as_deref())?;
     data_dir::create(&config.data_dir)?;
     let _lock = lock(config)?;
-    let app = open::server_app(config).await?;
+    let app = open::server_app(config, clock(serving)).await?;
     limits::store_policy(&app).await?;
     let bound = Bound::new(config).await?;
     let mut loops = Loops::new(stop.clone());
@@ -45,6 +46,14 @@ pub(crate) async fn run(config: &Config, serving: &Serving) -> Result<()> {
         write_ready_file(file, &bound.web_url, &[])?;
     }
     bound.serve(config, app, loops, stop).await
+}
+
+/// This machine's clock, or one that is wrong on purpose.
+fn clock(serving: &Serving) -> Clock {
+    match serving.clock_offset {
+        0 => Clock::System,
+        seconds => Clock::System.shifted_by(seconds),
+    }
 }
 
 /// One process at a time may serve a SQLite file; on PostgreSQL any number may.

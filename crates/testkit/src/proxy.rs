@@ -1,7 +1,8 @@
-//! A TCP proxy to PostgreSQL whose connections a test can cut, silence and restore.
+//! A TCP proxy to PostgreSQL whose connections a test can cut, silence, slow down and restore.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -12,6 +13,7 @@ pub struct Proxy {
     link: watch::Sender<Link>,
     /// How many more messages to the server are passed on.
     messages_left: Arc<AtomicI64>,
+    delay_millis: Arc<AtomicU64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +21,7 @@ enum Link {
     Up,
     Cut,
     Silent,
+    AnswersLost,
 }
 
 impl Proxy {
@@ -31,13 +34,16 @@ impl Proxy {
         let port = listener.local_addr().unwrap().port();
         let (link, watched) = watch::channel(Link::Up);
         let messages_left = Arc::new(AtomicI64::new(i64::MAX));
+        let delay_millis = Arc::new(AtomicU64::new(0));
         let target = Target {
             server: server.to_owned(),
             link: link.clone(),
             messages_left: messages_left.clone(),
+            delay_millis: delay_millis.clone(),
         };
         tokio::spawn(listen(listener, target, watched));
-        (Proxy { port, link, messages_left }, format!("postgres://{user}@127.0.0.1:{port}/{path}"))
+        let url = format!("postgres://{user}@127.0.0.1:{port}/{path}");
+        (Proxy { port, link, messages_left, delay_millis }, url)
     }
 
     pub fn port(&self) -> u16 {
@@ -54,6 +60,18 @@ impl Proxy {
         self.link.send_replace(Link::Silent);
     }
 
+    /// Passes messages on to the server, which executes them, but no answers back. Connections that lost an answer stay
+    /// silent forever.
+    pub fn lose_answers(&self) {
+        self.link.send_replace(Link::AnswersLost);
+    }
+
+    /// Delays each message by this time, in both directions.
+    pub fn slow_down(&self, delay: Duration) {
+        let millis = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+        self.delay_millis.store(millis, Ordering::SeqCst);
+    }
+
     /// Passes on this many more messages to the server, over all connections, and cuts after the last one: the server
     /// executes it, and the client does not receive the answer.
     pub fn cut_after(&self, messages: i64) {
@@ -68,8 +86,9 @@ impl Proxy {
         self.messages_left.load(Ordering::SeqCst)
     }
 
-    /// New connections work again.
+    /// New connections work again, without delay.
     pub fn restore(&self) {
+        self.delay_millis.store(0, Ordering::SeqCst);
         self.messages_left.store(i64::MAX, Ordering::SeqCst);
         self.link.send_replace(Link::Up);
     }
@@ -80,9 +99,17 @@ struct Target {
     server: String,
     link: watch::Sender<Link>,
     messages_left: Arc<AtomicI64>,
+    delay_millis: Arc<AtomicU64>,
 }
 
 impl Target {
+    async fn delay(&self) {
+        let millis = self.delay_millis.load(Ordering::SeqCst);
+        if millis > 0 {
+            tokio::time::sleep(Duration::from_millis(millis)).await;
+        }
+    }
+
     async fn copy(&self, client: &mut TcpStream) -> std::io::Result<()> {
         let mut server = TcpStream::connect(&self.server).await?;
         let (mut from_client, mut to_client) = client.split();
@@ -94,6 +121,7 @@ impl Target {
                 if length == 0 {
                     return to_server.shutdown().await;
                 }
+                self.delay().await;
                 to_server.write_all(&message[..length]).await?;
                 if self.messages_left.fetch_sub(1, Ordering::SeqCst) <= 1 {
                     self.link.send_replace(Link::Cut);
@@ -101,8 +129,18 @@ impl Target {
             }
         };
         let to_client_loop = async {
-            tokio::io::copy(&mut from_server, &mut to_client).await?;
-            to_client.shutdown().await
+            let (mut message, mut is_lost) = (vec![0; 64 * 1024], false);
+            loop {
+                let length = from_server.read(&mut message).await?;
+                if length == 0 {
+                    return to_client.shutdown().await;
+                }
+                self.delay().await;
+                is_lost |= *self.link.borrow() == Link::AnswersLost;
+                if !is_lost {
+                    to_client.write_all(&message[..length]).await?;
+                }
+            }
         };
         tokio::try_join!(to_server_loop, to_client_loop).map(|_| ())
     }
@@ -115,7 +153,8 @@ async fn listen(listener: TcpListener, target: Target, link: watch::Receiver<Lin
 }
 
 async fn forward(mut client: TcpStream, target: Target, mut link: watch::Receiver<Link>) {
-    let broken = async { link.wait_for(|it| *it != Link::Up).await.map(|it| *it) };
+    let is_broken = |it: &Link| matches!(it, Link::Cut | Link::Silent);
+    let broken = async { link.wait_for(is_broken).await.map(|it| *it) };
     let copying = target.copy(&mut client);
     tokio::pin!(copying);
     tokio::select! {

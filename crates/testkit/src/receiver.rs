@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
@@ -42,6 +43,8 @@ pub(crate) fn server_tls() -> Arc<ServerConfig> {
 
 #[derive(Debug, Clone)]
 pub struct ReceivedRequest {
+    pub at: Instant,
+    pub path: String,
     pub headers: HeaderMap,
     pub body: Bytes,
 }
@@ -68,6 +71,7 @@ struct Inner {
     requests: Mutex<Vec<ReceivedRequest>>,
     script: Mutex<VecDeque<ScriptedResponse>>,
     received: Notify,
+    delay: Mutex<Duration>,
     is_released: watch::Sender<bool>,
 }
 
@@ -105,6 +109,11 @@ impl Receiver {
         self.inner.script.lock().unwrap_or_else(PoisonError::into_inner).extend(script);
     }
 
+    /// Waits this long before each response.
+    pub fn respond_after(&self, delay: Duration) {
+        *self.inner.delay.lock().unwrap_or_else(PoisonError::into_inner) = delay;
+    }
+
     /// Releases every held response, also those held later.
     pub fn release(&self) {
         self.inner.is_released.send_replace(true);
@@ -133,9 +142,14 @@ async fn answer(
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let (parts, body) = request.into_parts();
     let body = body.collect().await.map(|it| it.to_bytes()).unwrap_or_default();
-    let received = ReceivedRequest { headers: parts.headers, body };
+    let path = parts.uri.path().to_owned();
+    let received = ReceivedRequest { at: Instant::now(), path, headers: parts.headers, body };
     inner.requests.lock().unwrap_or_else(PoisonError::into_inner).push(received);
     inner.received.notify_waiters();
+    let delay = *inner.delay.lock().unwrap_or_else(PoisonError::into_inner);
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
+    }
     let scripted = inner.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     let response = match scripted.unwrap_or(ScriptedResponse::Status(204)) {
         ScriptedResponse::Status(status) => {

@@ -176,6 +176,15 @@ pub(crate) struct Serving {
     /// Write the addresses as JSON to this file once the server is ready
     #[arg(long, value_name = "FILE")]
     pub(crate) ready_file: Option<PathBuf>,
+    /// Run with a clock that is wrong by this many seconds, to test several processes on one database
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        hide = true,
+        allow_negative_numbers = true,
+        default_value_t = 0
+    )]
+    pub(crate) clock_offset: i64,
 }
 
 #[derive(Args)]

@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 
 use ::demo::{Household, MarketPrice};
 use anyhow::{Result, bail};
-use base::TimeZone;
+use base::{Clock, TimeZone};
 use service::access::keys::{self, NewKey};
 use service::access::profiles;
 use service::access::users::{self, NewUser, User};
@@ -88,7 +88,7 @@ pub(crate) async fn run(config: &Config, args: &cli::Demo, temporary: bool) -> R
     serve::forget_ready_file(ready_file)?;
     data_dir::create(&config.data_dir)?;
     let _lock = serve::lock(config)?;
-    let app = open::server_app(config).await?;
+    let app = open::server_app(config, Clock::System).await?;
     // Binds first, so that an address in use fails before the data is generated.
     let mut bound = Bound::new(config).await?;
     let mut loops = Loops::new(stop.clone());

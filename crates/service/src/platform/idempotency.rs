@@ -1,6 +1,8 @@
 //! Idempotency keys. The response to a change is stored in the change's own transaction: a stored response means that the
 //! change happened, a missing one that it did not.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use base::{CLOCK_SKEW_MICROSECONDS, Timestamp};
 use db::{Tx, params};
 use wire::v1::Code;
@@ -16,6 +18,8 @@ const RETRY_SECONDS: i64 = 1;
 /// A process that has not renewed its row for so long has probably died.
 const OVERDUE_MICROSECONDS: i64 = 2 * processes::RENEW_SECONDS as i64 * 1_000_000;
 const LIFE_SECONDS: i64 = 24 * 3600;
+/// Abandoned claims that are remembered.
+const ABANDONED_MAX: usize = 10_000;
 
 /// A request that must take effect once, however often it is sent.
 #[derive(Debug, Clone)]
@@ -84,12 +88,14 @@ pub async fn run_prepared<T: Send + 'static>(
     work: impl FnOnce(&mut Tx<'_>, T) -> Result<ChangeResponse> + Send + 'static,
     refuse: impl Fn(&Error) -> Option<StoredResponse>,
 ) -> Result<IdempotentOutcome> {
-    let owner = match claim(app, caller, &request).await? {
+    let guard = Arc::new(ClaimGuard { app: app.clone(), claimed: Mutex::default() });
+    let owner = match claim(app, caller, &request, guard.clone()).await? {
         Claim::Acquired(owner) => owner,
         Claim::Answered(response) => return Ok(IdempotentOutcome { response, replayed: true }),
     };
-    let storing = owner.clone();
+    let (storing, running) = (owner.clone(), guard.clone());
     let write = move |tx: &mut Tx<'_>, prepared: T| {
+        let _running = running;
         let ChangeResponse { first, replay } = work(tx, prepared)?;
         storing.store(tx, replay.as_ref().unwrap_or(&first))?;
         Ok::<_, Error>(first)
@@ -99,17 +105,86 @@ pub async fn run_prepared<T: Send + 'static>(
         Err(error) => Err(error),
     };
     match done {
-        Ok(response) => Ok(IdempotentOutcome { response, replayed: false }),
+        Ok(response) => {
+            guard.settle();
+            Ok(IdempotentOutcome { response, replayed: false })
+        }
         Err(error) => {
             let Some(response) = refuse(&error) else {
                 app.db.write(move |tx| owner.release(tx)).await?;
+                guard.settle();
                 return Err(error);
             };
             let stored = response.clone();
             app.db.write(move |tx| owner.store(tx, &stored)).await?;
+            guard.settle();
             Ok(IdempotentOutcome { response, replayed: false })
         }
     }
+}
+
+/// Holds a claim until its request has an outcome. A request can end without one: its client gave up, or the answer of the
+/// database was lost. The claim is then released by a background step, so that a repeated request need not wait for the
+/// end of the lease. The transaction that does the work holds the guard too, so that nothing is released while it runs.
+struct ClaimGuard {
+    app: App,
+    claimed: Mutex<Option<ClaimedKey>>,
+}
+
+impl ClaimGuard {
+    fn claimed(&self) -> MutexGuard<'_, Option<ClaimedKey>> {
+        self.claimed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says that the request has an outcome.
+    fn settle(&self) {
+        self.claimed().take();
+    }
+}
+
+impl Drop for ClaimGuard {
+    fn drop(&mut self) {
+        if let Some(claim) = self.claimed().take() {
+            self.app.abandoned_claims.add(claim);
+        }
+    }
+}
+
+/// Claims of this process whose requests ended without an outcome.
+#[derive(Default)]
+pub(crate) struct AbandonedClaims(Mutex<Vec<ClaimedKey>>);
+
+impl AbandonedClaims {
+    fn all(&self) -> MutexGuard<'_, Vec<ClaimedKey>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Beyond the limit, claims end with their lease.
+    fn add(&self, claim: ClaimedKey) {
+        let mut all = self.all();
+        if all.len() < ABANDONED_MAX {
+            all.push(claim);
+        }
+    }
+}
+
+/// Background step: releases claims whose requests ended without an outcome. A claim whose change was committed has its
+/// response and is left alone. Returns how many were released.
+pub async fn release_abandoned_once(app: &App) -> Result<usize> {
+    let claims = std::mem::take(&mut *app.abandoned_claims.all());
+    if claims.is_empty() {
+        return Ok(0);
+    }
+    let releasing = claims.clone();
+    let release = move |tx: &mut Tx<'_>| {
+        let released = releasing.iter().map(|it| it.release(tx)).sum::<Result<u64>>()?;
+        Ok::<_, Error>(released as usize)
+    };
+    let released = app.db.write(release).await;
+    if released.is_err() {
+        claims.into_iter().for_each(|it| app.abandoned_claims.add(it));
+    }
+    released
 }
 
 /// The result of claiming a key.
@@ -119,7 +194,12 @@ enum Claim {
 }
 
 /// Claims the key for this request, or finds its stored response.
-async fn claim(app: &App, caller: &Caller, request: &Request) -> Result<Claim> {
+async fn claim(
+    app: &App,
+    caller: &Caller,
+    request: &Request,
+    guard: Arc<ClaimGuard>,
+) -> Result<Claim> {
     let (mine, caller, request) = (app.clone(), caller.clone(), request.clone());
     app.db
         .write(move |tx| {
@@ -133,7 +213,10 @@ async fn claim(app: &App, caller: &Caller, request: &Request) -> Result<Claim> {
             let last = [lease_end.into(), mine.process.holder()];
             let values: Vec<_> = values.into_iter().chain(last).collect();
             match tx.execute(CLAIM, &values)? {
-                1 => Ok(Claim::Acquired(owner)),
+                1 => {
+                    *guard.claimed() = Some(owner.clone());
+                    Ok(Claim::Acquired(owner))
+                }
                 _ => find_response(tx, &owner, request.fingerprint, now).map(Claim::Answered),
             }
         })
@@ -241,9 +324,8 @@ impl ClaimedKey {
         }
     }
 
-    fn release(&self, tx: &mut Tx<'_>) -> Result<()> {
-        tx.execute(RELEASE, &self.with(self.leased_until))?;
-        Ok(())
+    fn release(&self, tx: &mut Tx<'_>) -> Result<u64> {
+        Ok(tx.execute(RELEASE, &self.with(self.leased_until))?)
     }
 }
 

@@ -222,6 +222,21 @@ async fn a_claim_of_a_process_that_died_ends_with_its_lease() {
     assert_eq!(names(&world.app, &robin.caller).await, ["Boat"]);
 }
 
+/// As when the client gives up, or the answer of the database is lost.
+#[tokio::test]
+async fn a_claim_whose_request_ended_without_an_outcome_is_released() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let make = || make(&world.app, &robin.caller, request("a"), "Boat");
+    drop(claimed(&world, &world.app, "a", make()).await);
+    assert_eq!(code(make().await), Code::IdempotencyInProgress);
+    assert_eq!(idempotency::release_abandoned_once(&world.app).await.unwrap(), 1);
+    assert!(!make().await.unwrap().replayed);
+    assert!(make().await.unwrap().replayed);
+    assert_eq!(idempotency::release_abandoned_once(&world.app).await.unwrap(), 0);
+    assert_eq!(names(&world.app, &robin.caller).await, ["Boat"]);
+}
+
 #[tokio::test]
 async fn a_slow_process_does_not_repeat_the_work_after_its_lease() {
     let world = World::new().await;

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use base::draft::Source;
-use base::{AccountId, CLOCK_SKEW_MICROSECONDS, FileId, ImportId};
+use base::{AccountId, CLOCK_SKEW_MICROSECONDS, FileId, ImportId, UserId};
 use calc::enrich::CleanedTexts;
 use db::{Tx, params};
 use sources::files::{FileAccount, FileQuestion};
@@ -27,6 +28,9 @@ use crate::{App, Caller, Error, Result};
 
 /// A process that has not committed a file after this long is dead.
 const LEASE_SECONDS: i64 = 600;
+/// How often and for how long a lease is released while the database does not answer.
+const RELEASE_INTERVAL: Duration = Duration::from_secs(1);
+const RELEASE_TRIES: usize = 300;
 /// The connection of all accounts that only files have.
 const CONNECTION: &str = "files";
 
@@ -66,18 +70,39 @@ pub fn progress(app: &App, id: FileId) -> Option<(u64, u64)> {
 /// Commits a file as its preview showed it. Either all of it is stored, or nothing.
 pub async fn commit(app: &App, caller: &Caller, id: FileId) -> Result<CommitOutcome> {
     caller.require_owner("import")?;
-    let lease = lease(app, caller, id).await?;
-    let committed = commit_leased(app, caller, lease).await;
+    let taken = TakenLease::default();
+    let committed = match lease(app, caller, id, taken.clone()).await {
+        Ok(lease) => commit_leased(app, caller, lease).await,
+        Err(error) => Err(error),
+    };
     app.commit_progress.remove(id);
-    if committed.is_err() {
-        let user = caller.user;
-        let release = move |tx: &mut Tx<'_>| {
-            Ok::<_, Error>(tx.execute(RELEASE, params![user, id, lease.until])?)
-        };
+    let taken = *taken.lock().unwrap_or_else(PoisonError::into_inner);
+    if let (Err(_), Some(lease)) = (&committed, taken) {
         // The first error is the one to report.
-        let _ = app.db.write(release).await;
+        if release(app, caller.user, lease).await.is_err() {
+            tokio::spawn(release_later(app.clone(), caller.user, lease));
+        }
     }
     committed
+}
+
+/// The lease that a transaction took. It is known here even if the answer of its commit was lost.
+type TakenLease = Arc<Mutex<Option<CommitLease>>>;
+
+async fn release(app: &App, user: UserId, lease: CommitLease) -> Result<()> {
+    let CommitLease { file, until } = lease;
+    let release = move |tx: &mut Tx<'_>| Ok(tx.execute(RELEASE, params![user, file, until])?);
+    app.db.write(release).await.map(|_: u64| ())
+}
+
+/// Goes on releasing a lease while the database does not answer: nobody could import the file before its end.
+async fn release_later(app: App, user: UserId, lease: CommitLease) {
+    for _ in 0..RELEASE_TRIES {
+        tokio::time::sleep(RELEASE_INTERVAL).await;
+        if release(&app, user, lease).await.is_ok() {
+            return;
+        }
+    }
 }
 
 /// The right to commit a file. `until` is also the fencing token: a process that takes over an expired lease writes
@@ -88,7 +113,7 @@ struct CommitLease {
     until: i64,
 }
 
-async fn lease(app: &App, caller: &Caller, id: FileId) -> Result<CommitLease> {
+async fn lease(app: &App, caller: &Caller, id: FileId, taken: TakenLease) -> Result<CommitLease> {
     let (mine, user) = (app.clone(), caller.user);
     let lease = move |tx: &mut Tx<'_>| {
         let now = tx.now()?;
@@ -97,7 +122,9 @@ async fn lease(app: &App, caller: &Caller, id: FileId) -> Result<CommitLease> {
         let latest = until + CLOCK_SKEW_MICROSECONDS;
         let values = params![user, id, now, until, latest, mine.process.holder()];
         if tx.execute(LEASE, values)? == 1 {
-            return Ok(CommitLease { file: id, until });
+            let lease = CommitLease { file: id, until };
+            *taken.lock().unwrap_or_else(PoisonError::into_inner) = Some(lease);
+            return Ok(lease);
         }
         let state = tx.first(STATE, params![user, id], |row| row.get::<String>(0))?;
         Err(match state.as_deref() {
