@@ -193,6 +193,24 @@ impl Browser {
         panic!("the keyboard does not reach {name:?} at {}", self.path());
     }
 
+    /// Changes to the tab that a page has opened.
+    #[track_caller]
+    pub fn enter_new_tab(&self) {
+        let current = self.session.get("/window").unwrap_or_else(|error| panic!("{error}"));
+        let other = until("there is a new tab", || {
+            let all = self.session.get("/window/handles").ok()?;
+            all.as_array()?.iter().find(|it| **it != current).cloned()
+        });
+        self.must("/window", json!({"handle": other}));
+    }
+
+    /// Closes the tab that a page has opened, and returns to the first one.
+    #[track_caller]
+    pub fn close_tab(&self) {
+        let left = self.session.delete("/window").unwrap_or_else(|error| panic!("{error}"));
+        self.must("/window", json!({"handle": left[0]}));
+    }
+
     /// The visible text of the page.
     #[track_caller]
     pub fn text(&self) -> String {

@@ -39,7 +39,19 @@ impl Program {
         Program::start("serve", settings)
     }
 
+    /// A fresh installation behind a proxy with this address, and its port.
+    pub fn serve_behind(proxy: &str, settings: &[(&str, &str)]) -> (Program, u16) {
+        let program = Program::start_at("serve", settings, Some(proxy));
+        let port = program.origin.rsplit(':').next().and_then(|it| it.parse().ok());
+        (program, port.expect("the origin ends with a port"))
+    }
+
     fn start(command: &str, settings: &[(&str, &str)]) -> Program {
+        Program::start_at(command, settings, None)
+    }
+
+    /// Starts the program. Its public address is its own unless there is another.
+    fn start_at(command: &str, settings: &[(&str, &str)], public: Option<&str>) -> Program {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let ready = folder.path().join("ready.json");
         // Passkeys are bound to a host name, so the public URL must be known before the start.
@@ -50,7 +62,8 @@ impl Program {
         program.env_clear().env("TMPDIR", folder.path()).env("EVENKEEL_DEMO__FEED_SECONDS", "0");
         program.envs(settings.iter().copied());
         program.current_dir(folder.path()).stdin(Stdio::null());
-        program.args([command, "--listen", &format!("127.0.0.1:{port}"), "--public-url", &origin]);
+        let public = public.unwrap_or(&origin);
+        program.args([command, "--listen", &format!("127.0.0.1:{port}"), "--public-url", public]);
         program.arg("--ready-file").arg(&ready).arg("--data-dir").arg(folder.path().join("data"));
         let log = |name: &str| File::create(folder.path().join(name)).expect("a log");
         program.stdout(log("output.txt")).stderr(log("errors.txt"));

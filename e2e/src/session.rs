@@ -64,6 +64,8 @@ impl Session {
         // Turns off the password manager, whose prompt would cover the page.
         let preferences = json!({"credentials_enable_service": false});
         json!({"capabilities": {"alwaysMatch": {
+            // Simulated banks have certificates of an authority of their own.
+            "acceptInsecureCerts": true,
             "goog:chromeOptions": {"args": arguments, "prefs": preferences},
             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
         }}})
@@ -75,6 +77,10 @@ impl Session {
 
     pub fn post(&self, what: &str, body: Value) -> Result<Value, String> {
         self.request("POST", what, Some(body))
+    }
+
+    pub fn delete(&self, what: &str) -> Result<Value, String> {
+        self.request("DELETE", what, None)
     }
 
     /// A command of the Chrome DevTools Protocol, for what WebDriver does not support.

@@ -12,6 +12,7 @@ mod install;
 mod installations;
 mod licences;
 mod mcp;
+mod plaid_sandbox;
 mod postgres;
 mod quality;
 mod schemathesis;
@@ -40,7 +41,10 @@ usage: cargo xtask <task>
   bench [ROWS]      measure pages, files, insights, approvals and webhooks on both databases
                     (5000000 rows)
   bench webhooks    measure only webhooks
+  bench banks       measure only syncs with banks
   bench mcp         measure a search over MCP against the API, and calls that wait
+  plaid-sandbox     connect, sync and repair in Plaid's sandbox, with PLAID_CLIENT_ID and
+                    PLAID_SECRET from the environment
   quality [SEEDS [FILE]]
                     measure the quality on households of known truth, with SEEDS fresh ones
                     of each kind (12), and on FILE with more descriptors
@@ -82,8 +86,10 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         }
         ["bench"] => bench::measure(5_000_000),
         ["bench", "webhooks"] => bench::measure_webhooks(),
+        ["bench", "banks"] => bench::measure_banks(),
         ["bench", "mcp"] => bench::mcp::measure(),
         ["bench", rows] => bench::measure(rows.parse().context("ROWS must be a number")?),
+        ["plaid-sandbox"] => plaid_sandbox::run(),
         ["quality"] => quality::measure(12, None),
         ["quality", "statements", options @ ..] => quality::measure_statements(options),
         ["quality", seeds, file @ ..] if file.len() < 2 => {

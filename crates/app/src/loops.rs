@@ -26,7 +26,7 @@ const RECOMPUTE_REST_MAX: Duration = Duration::from_secs(1);
 const BUCKETS_PER_STEP: usize = 2_000;
 /// The time limit of a step. A step that takes longer is dropped, and the next one starts.
 const STEP_MAX: Duration = Duration::from_secs(60);
-/// The time limit of a sync step: providers ask banks first, which takes minutes.
+/// The time limit of a step that asks providers: they ask banks first, which takes minutes.
 const SYNC_STEP_MAX: Duration = Duration::from_secs(900);
 /// The time limit of a backup, which is written and read back.
 const BACKUP_STEP_MAX: Duration = Duration::from_secs(6 * 3_600);
@@ -133,18 +133,20 @@ impl Loops {
     }
 
     fn start_connections(&mut self, app: &App) {
-        self.start_within("ask connections", (60, SYNC_STEP_MAX), app, |app| async move {
-            connections::sync_once(&app).await
-        });
+        self.keep_running(connections::SYNC_LOOP, app, connections::run_syncs);
         self.start_within(
             "ask what came of bank sign-ins",
             (20, SYNC_STEP_MAX),
             app,
             |app| async move { connections::poll_once(&app).await },
         );
-        self.start_within("end access at providers", (60, SYNC_STEP_MAX), app, |app| async move {
-            connections::revoke_once(&app).await
-        });
+        self.start_woken(
+            "end access at providers",
+            (60, SYNC_STEP_MAX),
+            app,
+            |app| async move { connections::revocation_queued(&app).await },
+            |app| async move { connections::revoke_once(&app).await },
+        );
     }
 
     fn start_webhooks(&mut self, app: &App) {

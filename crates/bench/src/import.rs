@@ -58,7 +58,7 @@ async fn measure_file(database: &str, file: LargeFile) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn create_person(app: &App) -> anyhow::Result<Caller> {
+pub(crate) async fn create_person(app: &App) -> anyhow::Result<Caller> {
     let new = NewUser {
         email: format!("{}@example.com", app.ids.make::<base::kinds::User>()),
         preferred_name: None,
@@ -128,21 +128,21 @@ async fn longest_wait(
     Ok(longest / 1_000)
 }
 
-struct Measurement {
+pub(crate) struct Measurement {
     at: Timestamp,
     cpu_micros: u64,
 }
 
 impl Measurement {
-    fn now() -> anyhow::Result<Measurement> {
+    pub(crate) fn now() -> anyhow::Result<Measurement> {
         Ok(Measurement { at: Clock::System.now(), cpu_micros: cpu_micros()? })
     }
 
-    fn millis(&self) -> i64 {
+    pub(crate) fn millis(&self) -> i64 {
         (Clock::System.now().as_microsecond() - self.at.as_microsecond()) / 1_000
     }
 
-    fn print(&self, what: &str) -> anyhow::Result<()> {
+    pub(crate) fn print(&self, what: &str) -> anyhow::Result<()> {
         let (wall, cpu) = (self.millis(), cpu_micros()? - self.cpu_micros);
         println!("    {what:<9}{wall:>6} ms, {:>6} ms of CPU", cpu / 1_000);
         Ok(())
@@ -150,7 +150,7 @@ impl Measurement {
 }
 
 /// The peak memory of this process, with the pages of the database that are mapped into it.
-fn peak_kib() -> anyhow::Result<u64> {
+pub(crate) fn peak_kib() -> anyhow::Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:"));
     let kib = line.and_then(|it| it.split_whitespace().next()).and_then(|it| it.parse().ok());
@@ -158,7 +158,7 @@ fn peak_kib() -> anyhow::Result<u64> {
 }
 
 /// Resets the recorded peak, because generating the file takes memory that is not to be measured.
-fn reset_peak_memory() -> anyhow::Result<()> {
+pub(crate) fn reset_peak_memory() -> anyhow::Result<()> {
     fs::write("/proc/self/clear_refs", "5").context("the kernel does not reset the peak")
 }
 

@@ -1,12 +1,14 @@
 //! Benchmarks: speed on load-test data, compared with a prebuilt body of the same size, and quality of the results.
 
 mod approvals;
+mod banks;
 mod files;
 mod fill;
 mod households;
 mod import;
 mod insight_processes;
 mod insights;
+mod plaid_sandbox;
 mod quality;
 mod serve;
 mod webhooks;
@@ -33,6 +35,8 @@ const USAGE: &str = "usage: bench fill DATABASE KEYS USERS ROWS
        bench approvals DATABASE N         approvals per second, and a busy account's holdings
        bench import DATABASE ROWS [csv]   time and memory of importing a large file, and how long others wait; as CSV,
                                           250000 rows have 52 MB
+       bench banks DATABASE               the first sync of a large account, and 1000 connections due at once; the
+                                          name of a SQLite database
        bench files ROWS                   speed of parsing statements of that many rows
        bench webhooks DATABASE EVENTS PROTOCOL
                                           deliveries per second over http/1.1 or h2, their delay and cost, and a
@@ -71,6 +75,13 @@ fn main() -> anyhow::Result<()> {
             runtime.block_on(import::measure_csv(database, rows.parse()?))
         }
         ["import", database, rows] => runtime.block_on(import::measure(database, rows.parse()?)),
+        ["banks", database] => runtime.block_on(banks::measure(database)),
+        // Started as a child process by `bench banks`.
+        ["plaid-server", rows, hanging_every] => {
+            runtime.block_on(banks::serve(rows.parse()?, hanging_every.parse()?))
+        }
+        // Started by `cargo xtask plaid-sandbox`.
+        ["plaid-sandbox"] => runtime.block_on(plaid_sandbox::run_with_keys_from_input()),
         ["files", rows] => files::measure(rows.parse()?),
         ["webhooks", database, events, protocol @ ("http/1.1" | "h2")] => {
             runtime.block_on(webhooks::measure(database, events.parse()?, protocol))
@@ -104,6 +115,10 @@ async fn open_with(
     clock: Clock,
     webhook_client: Option<net::HttpClient>,
 ) -> anyhow::Result<App> {
+    Ok(App::new(Setup { webhook_client, ..setup(database, clock).await? }))
+}
+
+async fn setup(database: &str, clock: Clock) -> anyhow::Result<Setup> {
     let target = if database.starts_with("postgres://") {
         db::Target::postgres(database).map_err(anyhow::Error::msg)?
     } else {
@@ -113,7 +128,7 @@ async fn open_with(
     db.migrate(schema::MIGRATIONS).await?;
     let installation_key = installation::Key::generate(&Entropy::seeded(1));
     installation::claim(&db, &installation_key).await?;
-    Ok(App::new(Setup {
+    Ok(Setup {
         db,
         clock,
         entropy: Entropy::System,
@@ -125,7 +140,7 @@ async fn open_with(
             slippage_basis_points: 0,
         },
         approvals_life_seconds: 86_400,
-        webhook_client,
+        webhook_client: None,
         bank_client: None,
         bank_providers: Vec::new(),
         disk: None,
@@ -133,5 +148,5 @@ async fn open_with(
         backups: None,
         password_sign_in: true,
         single_sign_on: Default::default(),
-    }))
+    })
 }

@@ -163,6 +163,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "attachments",
         sql: include_str!("../../../migrations/0032_attachments.sql"),
     },
+    Migration {
+        version: 33,
+        name: "attended_syncs",
+        sql: include_str!("../../../migrations/0033_attended_syncs.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).

@@ -8,12 +8,14 @@ pub mod draft;
 pub mod enable_banking;
 mod market;
 pub mod oidc;
+pub mod openapi;
 mod pgbouncer;
 pub mod plaid;
 mod proxy;
 pub mod receiver;
 pub mod simplefin;
 mod tls_postgres;
+mod tls_proxy;
 mod tls_server;
 mod world;
 
@@ -23,6 +25,7 @@ pub use market::Market;
 pub use pgbouncer::PgBouncer;
 pub use proxy::Proxy;
 pub use tls_postgres::TlsPostgres;
+pub use tls_proxy::TlsProxy;
 pub use world::{IssuedKey, Person, World, hex, new_key, new_user};
 
 /// Parses a date such as `2026-03-01`.

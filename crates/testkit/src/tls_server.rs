@@ -57,6 +57,18 @@ pub(crate) fn json(status: u16, body: String) -> Answer {
     response.body(Full::new(Bytes::from(body))).map_err(io::Error::other)
 }
 
+/// A page.
+pub(crate) fn html(body: String) -> Answer {
+    let response = Response::builder().header("content-type", "text/html; charset=utf-8");
+    response.body(Full::new(Bytes::from(body))).map_err(io::Error::other)
+}
+
+/// Sends the browser to another address after a form.
+pub(crate) fn see_other(url: &str) -> Answer {
+    let response = Response::builder().status(303).header("location", url);
+    response.body(Full::default()).map_err(io::Error::other)
+}
+
 /// A connection that is closed without a response.
 pub(crate) fn cut() -> Answer {
     Err(io::Error::other("cut on purpose"))

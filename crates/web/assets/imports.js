@@ -115,7 +115,7 @@
       try {
         const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
         const fresh = html(await answer.text()).querySelector('[data-commit]');
-        if (!fresh) break;
+        if (!fresh || answer.redirected) break;
         document.querySelector('[data-commit]').replaceWith(fresh);
       } catch {
         /* The server is being restarted, or the network is away. */

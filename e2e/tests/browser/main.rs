@@ -5,6 +5,7 @@ mod accessibility;
 mod approvals;
 mod assistants;
 mod audits;
+mod banks;
 mod consent;
 mod downloads;
 mod first_run;

@@ -67,6 +67,8 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
     println!("SQLite, importing a large file");
     import(&folder.join("import.db").display().to_string())?;
 
+    banks(&folder)?;
+
     println!("SQLite, insights of one large household");
     let large = folder.join("insights.db");
     insights(&large.display().to_string())?;
@@ -89,6 +91,20 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
     approvals(&cluster.url())?;
     drop(cluster);
     webhooks_on_postgres()
+}
+
+/// Measures only syncs with banks.
+pub(crate) fn measure_banks() -> Result<()> {
+    build()?;
+    banks(&target_folder()?.join("bench"))
+}
+
+fn banks(folder: &Path) -> Result<()> {
+    println!("SQLite, syncs with banks");
+    let folder = folder.join("banks");
+    fs::create_dir_all(&folder)?;
+    run(bench()?.args(["banks", &folder.join("evenkeel.db").display().to_string()]))?;
+    Ok(fs::remove_dir_all(&folder)?)
 }
 
 /// Measures only webhooks, which need no load generator.

@@ -1,6 +1,6 @@
 //! `evenkeel connect`: creates and manages connections to banks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal as _;
 
 use anyhow::{Context as _, Result, bail};
@@ -11,6 +11,7 @@ use service::ingest::connections::{
     self, AddAccount, Choice, ConnectMethod, Connection, LinkTarget, OfferStatus, OfferedAccount,
     OwedSign, Remedy, Selection, State,
 };
+use service::ledger::accounts::{self, Account, Filter, Status};
 use service::{App, Caller};
 
 use super::{
@@ -157,14 +158,40 @@ fn token(from: &cli::TokenFrom) -> Result<String> {
     read_line()
 }
 
+/// Adds every account that the person has not decided about. One that they probably have already is continued.
 async fn add_all(app: &App, caller: &Caller, id: ConnectionId) -> Result<()> {
-    let offered = connections::list_offers(app, caller, id).await?;
-    let open = offered.iter().filter(|it| it.status == OfferStatus::Undecided);
-    let choices: Vec<Choice> = open.map(|it| suggested(it, it.owed)).collect();
+    let (offered, own) = offers_and_accounts(app, caller, id).await?;
+    let mut choices: Vec<Choice> = Vec::new();
+    let mut continued = BTreeSet::new();
+    for it in offered.iter().filter(|it| it.status == OfferStatus::Undecided) {
+        let same = connections::find_same_account(it, &offered, &own);
+        match same.filter(|same| continued.insert(same.id)) {
+            Some(same) => {
+                eprintln!(
+                    "{} continues your account {} ({}). Each transaction is kept once.",
+                    it.name, same.name, same.id
+                );
+                let selection = Selection::MergeInto { account: same.id, owed: it.owed };
+                choices.push(Choice { external_id: it.external_id.clone(), selection });
+            }
+            None => choices.push(suggested(it, it.owed)),
+        }
+    }
     if choices.is_empty() {
         return Ok(());
     }
     Ok(connections::choose(app, caller, id, choices).await?)
+}
+
+/// The accounts that a connection offers, and those that the person has.
+async fn offers_and_accounts(
+    app: &App,
+    caller: &Caller,
+    id: ConnectionId,
+) -> Result<(Vec<OfferedAccount>, Vec<Account>)> {
+    let filter = Filter { status: Status::All, include_hidden: true };
+    let own = accounts::list(app, caller, filter).await?;
+    Ok((connections::list_offers(app, caller, id).await?, own))
 }
 
 fn suggested(offered: &OfferedAccount, owed: OwedSign) -> Choice {
@@ -226,9 +253,10 @@ fn kind_of(text: &str) -> (&str, Option<(AccountKind, Option<&str>)>) {
 }
 
 async fn show_offers(app: &App, caller: &Caller, id: ConnectionId, as_json: bool) -> Result<()> {
-    let offered = connections::list_offers(app, caller, id).await?;
+    let (offered, own) = offers_and_accounts(app, caller, id).await?;
+    let same = |it| connections::find_same_account(it, &offered, &own);
     if as_json {
-        let accounts: Vec<_> = offered.iter().map(json_of_offer).collect();
+        let accounts: Vec<_> = offered.iter().map(|it| json_of_offer(it, same(it))).collect();
         return print_json(&json!({ "id": id.to_string(), "accounts": accounts }));
     }
     let mut text = format!("{id} offers:\n");
@@ -247,6 +275,13 @@ async fn show_offers(app: &App, caller: &Caller, id: ConnectionId, as_json: bool
             "  {:ids$}  {:names$}  {kind:22}  {balance:>14}  {bank}  {state}\n",
             it.external_id, it.name
         ));
+        if let Some(same) = same(it) {
+            text.push_str(&format!(
+                "    You may have this account already, as {}. Add it to that one with --into {}={}, and each \
+                 transaction is kept once.\n",
+                same.name, it.external_id, same.id
+            ));
+        }
     }
     text.push_str(&format!(
         "Add them with `evenkeel connect choose {id} --all`, or one by one with --take ID.\n"
@@ -261,7 +296,7 @@ fn state_of(offered: &OfferedAccount) -> String {
     }
 }
 
-fn json_of_offer(it: &OfferedAccount) -> serde_json::Value {
+fn json_of_offer(it: &OfferedAccount, same: Option<&Account>) -> serde_json::Value {
     json!({
         "external_id": it.external_id,
         "name": it.name,
@@ -274,6 +309,7 @@ fn json_of_offer(it: &OfferedAccount) -> serde_json::Value {
         "state": it.status.as_str(),
         "reason": it.reason,
         "account_id": it.account.map(|it| it.to_string()),
+        "same_account_id": same.map(|it| it.id.to_string()),
     })
 }
 

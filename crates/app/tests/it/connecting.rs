@@ -102,6 +102,30 @@ async fn a_bank_is_connected_chosen_synced_and_disconnected() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_account_that_the_person_has_already_is_offered_to_be_continued() {
+    let fixture = Fixture::new().await;
+    let all = ["connect", "simplefin", "--token-stdin", "--all", "--json"];
+    fixture.run_with_token(&all).json();
+    let offered =
+        fixture.run_with_token(&["connect", "simplefin", "--token-stdin", "--json"]).json();
+    let id = offered["id"].as_str().unwrap();
+    let same = offered["accounts"][0]["same_account_id"].as_str().unwrap();
+    let shown = fixture.run(&["connect", "choose", id]).succeeded();
+    assert!(shown.contains(&format!("--into ACT-1={same}")), "{shown}");
+    let chosen = fixture.run(&["connect", "choose", id, "--all"]);
+    assert!(
+        chosen.errors.contains("continues your account Everyday Checking"),
+        "{}",
+        chosen.errors
+    );
+    let chosen = chosen.succeeded();
+    assert!(chosen.contains("nothing new"), "{chosen}");
+    let shown = fixture.run(&["connect", "choose", id, "--json"]).json();
+    assert_eq!(shown["accounts"][0]["account_id"], same);
+    assert_eq!(shown["accounts"][0]["same_account_id"], serde_json::Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_failed_first_fetch_is_reported_and_repeated_by_the_next_sync() {
     let fixture = Fixture::new().await;
     fixture.server.fail_next(testkit::simplefin::Fault::Response(503, String::new()));

@@ -19,7 +19,7 @@ pub struct EnableBanking;
 /// The European standard allows four requests without the person in a day.
 const SYNCS_A_DAY: i64 = 4;
 /// Requests while the person is there are not limited by it.
-const ATTENDED_SYNCS_A_DAY: i64 = 16;
+const ATTENDED_SYNCS_A_DAY: i64 = 12;
 const INTERVAL_SECONDS: i64 = 6 * 3_600 + 600;
 
 impl Provider for EnableBanking {
@@ -38,7 +38,7 @@ impl Provider for EnableBanking {
     fn schedule(&self) -> Schedule {
         Schedule {
             syncs_a_day: SYNCS_A_DAY,
-            attended_syncs_a_day: ATTENDED_SYNCS_A_DAY,
+            attended_syncs_a_day: Some(ATTENDED_SYNCS_A_DAY),
             history_syncs_a_day: 0,
             interval_seconds: INTERVAL_SECONDS,
             window_days: None,

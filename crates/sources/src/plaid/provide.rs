@@ -36,7 +36,7 @@ impl Provider for Plaid {
     fn schedule(&self) -> Schedule {
         Schedule {
             syncs_a_day: SYNCS_A_DAY,
-            attended_syncs_a_day: SYNCS_A_DAY,
+            attended_syncs_a_day: None,
             history_syncs_a_day: 0,
             interval_seconds: INTERVAL_SECONDS,
             window_days: None,

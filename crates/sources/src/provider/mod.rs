@@ -164,15 +164,23 @@ pub enum ConnectMethod {
 /// How often a provider may be asked, and how much it returns at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
-    /// Syncs of one connection in a day, after which only the person can ask for more.
+    /// Syncs of one connection in a day.
     pub syncs_a_day: i64,
-    /// Syncs of one connection in a day, with those that the person asks for in a browser.
-    pub attended_syncs_a_day: i64,
+    /// Further syncs in a day that the person asks for in a browser, which are counted by themselves; none if they count
+    /// toward `syncs_a_day`, too.
+    pub attended_syncs_a_day: Option<i64>,
     /// Of `syncs_a_day`, those that may fetch history, so that enough are left for new transactions.
     pub history_syncs_a_day: i64,
     pub interval_seconds: i64,
     /// The longest range of dates in one request; none if the provider remembers what was fetched.
     pub window_days: Option<i64>,
+}
+
+impl Schedule {
+    /// Syncs of one connection in a day, with those that the person asks for.
+    pub fn all_syncs_a_day(&self) -> i64 {
+        self.syncs_a_day + self.attended_syncs_a_day.unwrap_or(0)
+    }
 }
 
 /// What every request needs besides the access.

@@ -40,7 +40,7 @@ impl Provider for Simplefin {
     fn schedule(&self) -> Schedule {
         Schedule {
             syncs_a_day: SYNCS_A_DAY,
-            attended_syncs_a_day: SYNCS_A_DAY,
+            attended_syncs_a_day: None,
             history_syncs_a_day: HISTORY_SYNCS_A_DAY,
             interval_seconds: INTERVAL_SECONDS,
             window_days: Some(super::WINDOW_DAYS),

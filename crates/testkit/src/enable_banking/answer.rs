@@ -37,6 +37,9 @@ pub(super) async fn answer(server: &EnableBanking, request: Request<Incoming>) -
     let method = request.method().to_string();
     let path = request.uri().path_and_query().unwrap().to_string();
     let body = request.into_body().collect().await.map_err(io::Error::other)?.to_bytes();
+    if path == "/page" {
+        return server.consent_page(&body);
+    }
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let mut state = server.state();
     let received = ReceivedRequest { method: method.clone(), path: path.clone(), has_presence };
@@ -85,7 +88,7 @@ impl Call<'_> {
         match (method, parts.as_slice()) {
             ("GET", ["application"]) => Ok(json!({
                 "kid": EnableBanking::APPLICATION, "active": true, "environment": "PRODUCTION",
-                "redirect_urls": [EnableBanking::RETURN_URL],
+                "redirect_urls": [state.return_url()],
             })),
             ("GET", ["aspsps"]) => Ok(banks(&param(query, "country").unwrap_or_default())),
             ("POST", ["auth"]) => self.open_page(state, body),
@@ -111,7 +114,7 @@ impl Call<'_> {
 
     /// Checks the request for a consent as the real server does, and opens the bank's page.
     fn open_page(&self, state: &mut State, body: &Value) -> Result<Value, Refusal> {
-        if body["redirect_url"] != EnableBanking::RETURN_URL {
+        if body["redirect_url"] != state.return_url() {
             return Err(refused(400, "REDIRECT_URI_NOT_ALLOWED"));
         }
         let bank = BANKS.iter().find(|it| body["aspsp"]["name"] == it.0);

@@ -2,6 +2,7 @@
 //! without the person, gives accounts new ids in each session, and has banks with the oddities of real ones.
 
 mod answer;
+mod page;
 mod signature;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -34,6 +35,14 @@ struct State {
     requests: Vec<ReceivedRequest>,
     /// Lists of transactions that were fetched without the person, by account and day.
     unattended: BTreeMap<(String, i64), usize>,
+    /// The redirect address of the application, if it is another than usual.
+    return_url: Option<String>,
+}
+
+impl State {
+    fn return_url(&self) -> &str {
+        self.return_url.as_deref().unwrap_or(EnableBanking::RETURN_URL)
+    }
 }
 
 struct Session {
@@ -152,6 +161,11 @@ impl EnableBanking {
             keys: None,
             url: Some(self.url().into()),
         }
+    }
+
+    /// Registers another redirect address with the application.
+    pub fn set_return_url(&self, url: &str) {
+        self.state().return_url = Some(url.to_owned());
     }
 
     pub fn account(&self, account: BankAccount) {

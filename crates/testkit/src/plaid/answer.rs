@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::pages::Refusal;
 use super::{Fault, Link, Plaid, ReceivedRequest, State, fields};
+use crate::openapi::Document;
 use crate::tls_server::{self, Answer};
 
 const NOT_FOUND: Refusal = (404, "INVALID_REQUEST", "NOT_FOUND");
@@ -21,11 +22,19 @@ pub(super) async fn answer(plaid: &Plaid, request: Request<Incoming>) -> Answer 
         && header("plaid-version") == Some("2020-09-14");
     let path = request.uri().path().to_owned();
     let body = request.into_body().collect().await.map_err(io::Error::other)?.to_bytes();
+    if let Some(token) = path.strip_prefix("/hosted/") {
+        return plaid.hosted_page(token, &body);
+    }
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let hangs = plaid.state().hanging.contains(body["access_token"].as_str().unwrap_or_default());
+    if hangs {
+        std::future::pending::<()>().await;
+    }
     let mut state = plaid.state();
     state.requests.push(ReceivedRequest { path: path.clone(), body: body.clone() });
     let fault = state.faults.iter().position(|(it, _)| *it == path);
     let fault = fault.and_then(|at| state.faults.remove(at));
+    check(|document| document.check_request(&path, &body));
     let answered = match fault {
         Some((_, Fault::Cut)) => return tls_server::cut(),
         Some((_, Fault::Response(status, text))) => return tls_server::json(status, text),
@@ -39,6 +48,7 @@ pub(super) async fn answer(plaid: &Plaid, request: Request<Incoming>) -> Answer 
     match answered {
         Ok(mut body) => {
             body["request_id"] = "Ab1Cd2Ef3Gh4Ij5".into();
+            check(|document| document.check_answer(&path, 200, &body));
             tls_server::json(200, body.to_string())
         }
         Err((status, kind, code)) => {
@@ -47,9 +57,16 @@ pub(super) async fn answer(plaid: &Plaid, request: Request<Incoming>) -> Answer 
                 "display_message": null, "documentation_url": "https://plaid.com/docs/errors/",
                 "suggested_action": null, "request_id": "Ab1Cd2Ef3Gh4Ij5",
             });
+            check(|document| document.check_answer(&path, status, &body));
             tls_server::json(status, body.to_string())
         }
     }
+}
+
+/// Fails if a request of ours or an answer of this server differs from Plaid's own document, where there is one.
+fn check(differences: impl FnOnce(&Document) -> Vec<String>) {
+    let found = Document::of_plaid().map(differences).unwrap_or_default();
+    assert!(found.is_empty(), "not as Plaid's document says:\n{}", found.join("\n"));
 }
 
 fn respond(plaid: &Plaid, state: &mut State, path: &str, body: &Value) -> Result<Value, Refusal> {
@@ -57,6 +74,7 @@ fn respond(plaid: &Plaid, state: &mut State, path: &str, body: &Value) -> Result
         "/link/token/create" => return create_link(plaid, state, body),
         "/link/token/get" => return get_link(state, body),
         "/item/public_token/exchange" => return exchange(state, body),
+        "/sandbox/public_token/create" => return create_public_token(state, body),
         "/webhook_verification_key/get" => {
             let signer = state.signer.as_ref().filter(|it| body["key_id"] == it.key_id.as_str());
             let refused = (400, "INVALID_INPUT", "INVALID_WEBHOOK_VERIFICATION_KEY_ID");
@@ -66,6 +84,10 @@ fn respond(plaid: &Plaid, state: &mut State, path: &str, body: &Value) -> Result
     }
     let token = body["access_token"].as_str().unwrap_or_default();
     let item = state.items.get_mut(token).filter(|it| !it.is_removed).ok_or(BAD_TOKEN)?;
+    if path == "/sandbox/item/reset_login" {
+        item.error = Some(("ITEM_ERROR", "ITEM_LOGIN_REQUIRED"));
+        return Ok(json!({ "reset_login": true }));
+    }
     if path == "/item/remove" {
         item.is_removed = true;
         return Ok(json!({}));
@@ -77,7 +99,8 @@ fn respond(plaid: &Plaid, state: &mut State, path: &str, body: &Value) -> Result
         "/accounts/get" => Ok(json!({ "accounts": item.accounts, "item": describe(item) })),
         "/transactions/sync" => item.page(body),
         "/investments/holdings/get" if item.has("investment") => Ok(json!({
-            "accounts": item.accounts, "holdings": item.holdings, "securities": item.securities,
+            "accounts": item.investment_accounts(), "holdings": item.holdings,
+            "securities": item.securities,
             "item": describe(item), "is_investments_fallback_item": false,
         })),
         "/investments/transactions/get" if item.has("investment") => {
@@ -88,7 +111,7 @@ fn respond(plaid: &Plaid, state: &mut State, path: &str, body: &Value) -> Result
             let all: Vec<&Value> = item.investments.iter().filter(inside).collect();
             let page: Vec<&&Value> = all.iter().skip(offset).take(count).collect();
             Ok(json!({
-                "accounts": item.accounts, "investment_transactions": page,
+                "accounts": item.investment_accounts(), "investment_transactions": page,
                 "total_investment_transactions": all.len(), "securities": item.securities,
                 "item": describe(item),
             }))
@@ -113,6 +136,15 @@ fn describe(item: &super::Item) -> Value {
 }
 
 impl super::Item {
+    /// The accounts as answers about investments have them, with a further balance.
+    fn investment_accounts(&self) -> Vec<Value> {
+        let mut accounts = self.accounts.clone();
+        for account in &mut accounts {
+            account["balances"]["margin_loan_amount"] = Value::Null;
+        }
+        accounts
+    }
+
     fn has(&self, kind: &str) -> bool {
         self.accounts.iter().any(|it| it["type"] == kind)
     }
@@ -136,7 +168,8 @@ fn create_link(plaid: &Plaid, state: &mut State, body: &Value) -> Result<Value, 
     }
     state.made += 1;
     let token = format!("link-sandbox-{:08}", state.made);
-    state.links.insert(token.clone(), Link { updates, sessions: Vec::new() });
+    let return_url = body["hosted_link"]["completion_redirect_uri"].as_str().map(str::to_owned);
+    state.links.insert(token.clone(), Link { updates, return_url, sessions: Vec::new() });
     Ok(json!({
         "link_token": token, "expiration": "2026-03-10T16:00:00Z",
         "hosted_link_url": format!("{}/hosted/{token}", plaid.url),
@@ -149,8 +182,21 @@ fn get_link(state: &State, body: &Value) -> Result<Value, Refusal> {
     let link = state.links.get(token).ok_or(refused)?;
     Ok(json!({
         "link_token": token, "created_at": "2026-03-10T12:00:00Z",
-        "expiration": "2026-03-10T16:00:00Z", "link_sessions": link.sessions, "metadata": {},
+        "expiration": "2026-03-10T16:00:00Z", "link_sessions": link.sessions,
+        "metadata": {
+            "initial_products": ["transactions"], "webhook": null, "country_codes": ["US", "CA"],
+            "language": "en", "redirect_uri": null, "client_name": "Evenkeel",
+        },
     }))
+}
+
+/// Signs in to the prepared bank without a page, which only the sandbox can.
+fn create_public_token(state: &mut State, body: &Value) -> Result<Value, Refusal> {
+    let refused = (400, "INVALID_INPUT", "INVALID_INSTITUTION");
+    let bank = state.prepared.take().filter(|it| body["institution_id"] == it.institution.0);
+    let bank = bank.ok_or(refused)?;
+    let (public, _) = state.add_item(bank.institution, bank.accounts);
+    Ok(json!({ "public_token": public }))
 }
 
 fn exchange(state: &mut State, body: &Value) -> Result<Value, Refusal> {

@@ -52,9 +52,26 @@ pub fn security(id: &str, symbol: &str, name: &str, kind: &str) -> Value {
         "name": name, "ticker_symbol": symbol, "is_cash_equivalent": false, "type": kind,
         "subtype": null, "close_price": null, "close_price_as_of": null, "update_datetime": null,
         "iso_currency_code": "USD", "unofficial_currency_code": null,
-        "market_identifier_code": null, "sector": null, "industry": null, "option_contract": null,
-        "fixed_income": null,
+        "market_identifier_code": null, "sector": null, "industry": null, "cfi_code": null,
+        "option_contract": null, "fixed_income": null,
     })
+}
+
+/// The object `liabilities` of `/liabilities/get` for one card: its rates, and when a payment is due.
+pub fn card_terms(account: &str) -> Value {
+    let rate = |percentage: &str, kind: &str| {
+        json!({
+            "apr_percentage": number(percentage), "apr_type": kind,
+            "balance_subject_to_apr": null, "interest_charge_amount": null,
+        })
+    };
+    let card = json!({
+        "account_id": account, "aprs": [rate("27.99", "cash_apr"), rate("21.49", "purchase_apr")],
+        "is_overdue": false, "last_payment_amount": null, "last_payment_date": null,
+        "last_statement_issue_date": null, "last_statement_balance": null,
+        "minimum_payment_amount": 20, "next_payment_due_date": "2026-04-05",
+    });
+    json!({ "credit": [card], "mortgage": null, "student": null })
 }
 
 pub fn holding(account: &str, security: &str, quantity: &str, price: &str, value: &str) -> Value {

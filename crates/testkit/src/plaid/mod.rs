@@ -4,16 +4,17 @@
 mod answer;
 mod data;
 mod fields;
+mod hosted;
 mod pages;
 mod signing;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::Clock;
 use serde_json::{Value, json};
 
-pub use data::{account, holding, investment, security, transaction};
+pub use data::{account, card_terms, holding, investment, security, transaction};
 pub use signing::WebhookSigner;
 
 use crate::tls_server::TlsServer;
@@ -37,12 +38,18 @@ struct State {
     faults: VecDeque<(String, Fault)>,
     requests: Vec<ReceivedRequest>,
     signer: Option<WebhookSigner>,
+    /// The bank that the page of Hosted Link signs in to.
+    prepared: Option<hosted::PreparedBank>,
+    /// Access tokens whose requests are never answered.
+    hanging: BTreeSet<String>,
 }
 
 /// A link token, and what the person did with it.
 struct Link {
     /// The access token of the item that is updated.
     updates: Option<String>,
+    /// Where the browser goes when the person is done.
+    return_url: Option<String>,
     sessions: Vec<Value>,
 }
 
@@ -136,11 +143,8 @@ impl Plaid {
     /// The person signs in at a bank on the page that was opened last. Returns the item.
     pub fn sign_in(&self, institution_id: &str, name: &str, accounts: Vec<Value>) -> String {
         let mut state = self.state();
-        state.made += 1;
-        let number = state.made;
-        let access = format!("access-sandbox-{number:08}");
-        let public = format!("public-sandbox-{number:08}");
-        let id = format!("item{number}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+        let institution = (institution_id.to_owned(), name.to_owned());
+        let (public, id) = state.add_item(institution, accounts.clone());
         let result = json!({
             "public_token": public,
             "accounts": accounts.iter().map(|it| json!({
@@ -150,10 +154,7 @@ impl Plaid {
             })).collect::<Vec<_>>(),
             "institution": { "institution_id": institution_id, "name": name },
         });
-        let institution = (institution_id.to_owned(), name.to_owned());
-        state.items.insert(access.clone(), Item::new(id.clone(), institution, accounts));
-        state.public_tokens.insert(public, access);
-        state.end_session(&self.now(), json!({ "item_add_results": [result] }), Value::Null);
+        state.end_session(&self.now(), vec![result], Value::Null);
         id
     }
 
@@ -162,13 +163,13 @@ impl Plaid {
         let mut state = self.state();
         let updates = state.last_link().updates.clone().expect("the page repairs an item");
         state.items.get_mut(&updates).unwrap().error = None;
-        state.end_session(&self.now(), json!({ "item_add_results": [] }), Value::Null);
+        state.end_session(&self.now(), vec![], Value::Null);
     }
 
     /// The person closes the page that was opened last.
     pub fn close_page(&self) {
         let exit = json!({ "error": null, "metadata": { "status": "requires_credentials" } });
-        self.state().end_session(&self.now(), json!({ "item_add_results": [] }), exit);
+        self.state().end_session(&self.now(), vec![], exit);
     }
 
     pub fn add(&self, item: &str, transaction: Value) {
@@ -209,6 +210,14 @@ impl Plaid {
     /// The error that every request about the item gets from now on.
     pub fn set_error(&self, item: &str, error: Option<(&'static str, &'static str)>) {
         self.state().item(item).error = error;
+    }
+
+    /// Never answers requests about the item from now on.
+    pub fn hang(&self, item: &str) {
+        let mut state = self.state();
+        let token =
+            state.items.iter().find(|(_, it)| it.id == item).map(|(token, _)| token.clone());
+        state.hanging.extend(token);
     }
 
     pub fn set_investments(
@@ -274,14 +283,34 @@ impl State {
         self.items.values_mut().find(|it| it.id == id).unwrap()
     }
 
+    /// A new item. Returns its public token and its id.
+    fn add_item(
+        &mut self,
+        institution: (String, String),
+        accounts: Vec<Value>,
+    ) -> (String, String) {
+        self.made += 1;
+        let number = self.made;
+        let access = format!("access-sandbox-{number:08}");
+        let public = format!("public-sandbox-{number:08}");
+        let id = format!("item{number}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+        self.items.insert(access.clone(), Item::new(id.clone(), institution, accounts));
+        self.public_tokens.insert(public.clone(), access);
+        (public, id)
+    }
+
     fn last_link(&mut self) -> &mut Link {
         self.links.values_mut().last().expect("a page was opened")
     }
 
-    fn end_session(&mut self, at: &str, results: Value, exit: Value) {
+    fn end_session(&mut self, at: &str, added: Vec<Value>, exit: Value) {
         let session = json!({
-            "link_session_id": "session", "started_at": at, "finished_at": at,
-            "results": results, "exit": exit,
+            "link_session_id": "session", "started_at": at, "finished_at": at, "exit": exit,
+            "results": {
+                "item_add_results": added, "cra_item_add_results": [], "cra_update_results": [],
+                "bank_income_results": [], "payroll_income_results": [],
+                "document_income_results": null,
+            },
         });
         self.last_link().sessions.push(session);
     }

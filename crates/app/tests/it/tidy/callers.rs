@@ -116,6 +116,7 @@ const WITHOUT_CALLER: &[(&str, &[&str])] = &[
             "actions/changes.rs::end_waits",
             "actions/changes.rs::waiting_count",
             "actions/changes.rs::notify_changed",
+            "ingest/connections/revocation.rs::revocation_queued",
             "ledger/quotes.rs::find",
             "ledger/quotes.rs::find_many",
             "ledger/quotes.rs::hours",

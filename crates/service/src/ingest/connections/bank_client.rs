@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base::draft::Source;
 use sources::provider::Secret;
+use tokio::sync::Notify;
 
 use super::connection::conflict;
 use super::vault::Vault;
@@ -27,6 +28,10 @@ pub(crate) struct BankClient {
     providers: Vec<ProviderSettings>,
     pub(super) vault: Vault,
     pub(super) webhook_keys: WebhookKeys,
+    /// Wakes the loop that syncs when a person or a webhook has made a connection due.
+    pub(super) sync_queued: Notify,
+    /// Wakes the loop that ends access when a person has disconnected.
+    pub(super) revocation_queued: Notify,
 }
 
 impl BankClient {
@@ -36,7 +41,8 @@ impl BankClient {
         key: &Key,
     ) -> BankClient {
         let (vault, webhook_keys) = (Vault::new(key), WebhookKeys::default());
-        BankClient { http, providers, vault, webhook_keys }
+        let (sync_queued, revocation_queued) = (Notify::new(), Notify::new());
+        BankClient { http, providers, vault, webhook_keys, sync_queued, revocation_queued }
     }
 
     pub(super) fn settings(&self, source: Source) -> Option<&ProviderSettings> {

@@ -37,8 +37,8 @@ pub struct AddAccount {
     pub owed: OwedSign,
 }
 
-/// Applies choices; accounts without one stay as they are. The background step syncs added accounts within a minute,
-/// and `sync` does so at once.
+/// Applies choices; accounts without one stay as they are. The background loop of this process syncs added accounts at
+/// once; if there is none, `sync` does so.
 pub async fn choose(
     app: &App,
     caller: &Caller,
@@ -65,7 +65,9 @@ pub async fn choose(
         let note = Note::new(&caller, "connection.choose", details).about(connection);
         audit::note(tx, user, now, note)
     };
-    app.db.write(work).await
+    app.db.write(work).await?;
+    app.bank_client.sync_queued.notify_one();
+    Ok(())
 }
 
 struct Chooser {

@@ -36,7 +36,9 @@ pub async fn disconnect(app: &App, caller: &Caller, connection: ConnectionId) ->
         let note = Note::new(&caller, "connection.disconnect", details).about(connection);
         audit::note(tx, user, now, note)
     };
-    app.db.write(work).await
+    app.db.write(work).await?;
+    app.bank_client.revocation_queued.notify_one();
+    Ok(())
 }
 
 const ACCOUNTS: &str =

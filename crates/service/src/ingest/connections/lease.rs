@@ -85,8 +85,9 @@ pub(super) enum Trigger {
 }
 
 impl Trigger {
-    fn statement(self) -> &'static str {
+    fn statement(self, is_attended: bool) -> &'static str {
         match self {
+            Trigger::Requested if is_attended => ACQUIRE_ATTENDED,
             Trigger::Requested => ACQUIRE,
             Trigger::NewestDue => ACQUIRE_NEWEST,
             Trigger::HistoryDue => ACQUIRE_HISTORY,
@@ -95,15 +96,16 @@ impl Trigger {
 
     fn requests_max(self, provider: &dyn Provider, is_attended: bool) -> i64 {
         let schedule = provider.schedule();
-        match self {
-            Trigger::Requested if is_attended => schedule.attended_syncs_a_day,
-            Trigger::Requested | Trigger::NewestDue => schedule.syncs_a_day,
-            Trigger::HistoryDue => schedule.history_syncs_a_day,
+        match (self, schedule.attended_syncs_a_day) {
+            (Trigger::Requested, Some(attended)) if is_attended => attended,
+            (Trigger::Requested | Trigger::NewestDue, _) => schedule.syncs_a_day,
+            (Trigger::HistoryDue, _) => schedule.history_syncs_a_day,
         }
     }
 }
 
-/// Acquires the lease and counts the request. A person who waits for it may ask more often.
+/// Acquires the lease and counts the request. Where the provider's limit is only for requests without the person, those
+/// that the person waits for are counted by themselves.
 pub(super) async fn acquire(
     app: &App,
     user: UserId,
@@ -116,14 +118,16 @@ pub(super) async fn acquire(
     let acquired = app.db.write(move |tx| {
         let source = tx.first(SOURCE, params![user, id], |row| row.get::<Source>(0))?;
         let provider = provider_of(source.ok_or(Error::NotFound("connection"))?)?;
-        let most = trigger.requests_max(provider, presence.is_some());
+        let is_attended = presence.is_some() && provider.schedule().attended_syncs_a_day.is_some();
+        let most = trigger.requests_max(provider, is_attended);
         let now = tx.now()?;
         // The day is the database's too, so that processes whose clocks differ share one day's requests.
         let (until, today) = (later(now, LEASE_SECONDS), TimeZone::utc().date_at(now));
         let values = params![user, id, now, until, today, most, mine.process.holder()];
-        let acquired = tx.execute(trigger.statement(), values)?;
+        let acquired = tx.execute(trigger.statement(is_attended), values)?;
         let found = tx.first(STATE, params![user, id], |row| {
-            let requests: (Option<Date>, i64) = (row.get(5)?, row.get(6)?);
+            let counted = if is_attended { row.get::<i64>(8)? } else { row.get::<i64>(6)? };
+            let requests: (Option<Date>, i64) = (row.get(5)?, counted);
             let is_used_up = requests.0 == Some(today) && requests.1 >= most;
             let lease = SyncLease {
                 user,
@@ -157,23 +161,35 @@ pub(super) async fn acquire(
 
 // The sync stays due until its response is stored, so another process repeats it if this one dies.
 macro_rules! acquire {
-    ($and:literal) => {
+    ($counted:literal, $other:literal, $and:literal) => {
         concat!(
-            "update connections set leased_until = $4, process_id = $7,
-            asked_count = case when asked_on = $5 then asked_count + 1 else 1 end, asked_on = $5
+            "update connections set leased_until = $4, process_id = $7, ",
+            $counted,
+            " = case when asked_on = $5 then ",
+            $counted,
+            " + 1 else 1 end, ",
+            $other,
+            " = case when asked_on = $5 then ",
+            $other,
+            " else 0 end, asked_on = $5
             where user_id = $1 and id = $2 and access is not null
             and (leased_until is null or leased_until <= $3 or ",
             holder_is_dead!("process_id", "$3"),
-            ") and (asked_on is distinct from $5 or asked_count < $6)",
+            ") and (asked_on is distinct from $5 or ",
+            $counted,
+            " < $6)",
             $and
         )
     };
 }
-const ACQUIRE: &str = acquire!("");
-const ACQUIRE_NEWEST: &str = acquire!(" and next_sync_at <= $3");
-const ACQUIRE_HISTORY: &str = acquire!(" and next_history_at <= $3 and failures = 0");
+const ACQUIRE: &str = acquire!("asked_count", "attended_count", "");
+const ACQUIRE_ATTENDED: &str = acquire!("attended_count", "asked_count", "");
+const ACQUIRE_NEWEST: &str = acquire!("asked_count", "attended_count", " and next_sync_at <= $3");
+const ACQUIRE_HISTORY: &str =
+    acquire!("asked_count", "attended_count", " and next_history_at <= $3 and failures = 0");
 const SOURCE: &str = "select source from connections where user_id = $1 and id = $2";
 const STATE: &str = "select access, failures, history_from, history_empty, window_days,
-    asked_on, asked_count, sync_state from connections where user_id = $1 and id = $2";
+    asked_on, asked_count, sync_state, attended_count from connections where user_id = $1 and id = $2";
 
-pub(super) const STATEMENTS: &[&str] = &[ACQUIRE, ACQUIRE_NEWEST, ACQUIRE_HISTORY, SOURCE, STATE];
+pub(super) const STATEMENTS: &[&str] =
+    &[ACQUIRE, ACQUIRE_ATTENDED, ACQUIRE_NEWEST, ACQUIRE_HISTORY, SOURCE, STATE];

@@ -123,6 +123,7 @@ fn read(row: &Row<'_>, today: Date) -> db::Result<Connection> {
     let (own, institution): (Option<String>, Option<String>) = (row.get(2)?, row.get(3)?);
     let name = own.or(institution).unwrap_or_else(|| default_name(source).to_owned());
     let (requests_on, requests): (Option<Date>, i64) = (row.get(8)?, row.get(9)?);
+    let attended: i64 = row.get(16)?;
     let (from, next_history_at): (Option<Date>, Option<Timestamp>) = (row.get(10)?, row.get(11)?);
     Ok(Connection {
         id: row.get(0)?,
@@ -135,8 +136,8 @@ fn read(row: &Row<'_>, today: Date) -> db::Result<Connection> {
         next_sync_at: row.get(7)?,
         access_ends_at: row.get(15)?,
         remedy: row.optional_word(14, "Remedy", Remedy::parse)?,
-        requests_today: if requests_on == Some(today) { requests } else { 0 },
-        requests_max: banks::find(source).map_or(0, |it| it.schedule().attended_syncs_a_day),
+        requests_today: if requests_on == Some(today) { requests + attended } else { 0 },
+        requests_max: banks::find(source).map_or(0, |it| it.schedule().all_syncs_a_day()),
         is_revoking: false,
         history: from.map(|from| History { from, is_complete: next_history_at.is_none() }),
         accounts: Vec::new(),
@@ -167,7 +168,7 @@ fn read_account(row: &Row<'_>) -> db::Result<(ConnectionId, ConnectedAccount)> {
 
 const LIST: &str = "select id, source, name, institution_name, status, attention, synced_at,
     next_sync_at, asked_on, asked_count, history_from, next_history_at, created_at, disconnected_at,
-    remedy, access_ends_at from connections where user_id = $1 order by id limit $2";
+    remedy, access_ends_at, attended_count from connections where user_id = $1 order by id limit $2";
 const ACCOUNTS: &str =
     "select connection_id, id, coalesce(own_name, name), institution_name, attention
     from accounts where user_id = $1 order by 3, id";

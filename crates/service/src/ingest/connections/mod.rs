@@ -9,6 +9,7 @@ mod bank_client;
 mod choices;
 mod connection;
 mod disconnect;
+mod dispatch;
 mod drafts;
 mod fetch;
 mod keys;
@@ -20,6 +21,7 @@ mod offers;
 mod provider_webhooks;
 mod rekey;
 mod revocation;
+mod same_account;
 mod schedule;
 mod store;
 mod sync;
@@ -31,6 +33,7 @@ pub(crate) use bank_client::BankClient;
 pub use bank_client::ProviderSettings;
 pub use choices::{AddAccount, Choice, Selection, choose};
 pub use disconnect::disconnect;
+pub use dispatch::{SYNC_LOOP, run_syncs, sync_once};
 pub use keys::{KeysStatus, delete_keys, keys_status, list_banks, save_keys};
 pub use links::{
     LinkAddresses, LinkState, LinkTarget, StartedLink, check_link, discard_duplicate, find_link,
@@ -40,10 +43,11 @@ pub use list::{ConnectedAccount, Connection, History, State, get, list};
 pub use offers::{OfferStatus, OfferedAccount, list_offers};
 pub use provider_webhooks::receive_webhook;
 pub(crate) use rekey::{VaultChange, reencrypt};
-pub use revocation::revoke_once;
+pub use revocation::{revocation_queued, revoke_once};
+pub use same_account::find_same_account;
 pub use sources::provider::{ConnectMethod, Institution, OwedSign, Remedy, Secret};
 pub use sources::{enable_banking, plaid};
-pub use sync::{SyncResult, sync, sync_history, sync_once};
+pub use sync::{SyncResult, sync, sync_history};
 
 pub(crate) fn statements() -> Vec<&'static str> {
     let parts = [
@@ -52,6 +56,7 @@ pub(crate) fn statements() -> Vec<&'static str> {
         choices::STATEMENTS,
         connection::STATEMENTS,
         disconnect::STATEMENTS,
+        dispatch::STATEMENTS,
         drafts::STATEMENTS,
         fetch::STATEMENTS,
         keys::STATEMENTS,

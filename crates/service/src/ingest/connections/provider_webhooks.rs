@@ -35,6 +35,7 @@ pub async fn receive_webhook(
             Ok::<_, Error>(())
         };
         app.db.write(make_due).await?;
+        app.bank_client.sync_queued.notify_one();
     }
     Ok(true)
 }

@@ -35,6 +35,11 @@ struct Revocation {
     tries: i64,
 }
 
+/// Waits until a person has disconnected a bank in this process.
+pub async fn revocation_queued(app: &App) {
+    app.bank_client.revocation_queued.notified().await;
+}
+
 /// Tells providers of access that has ended, each once, and returns how many were told.
 pub async fn revoke_once(app: &App) -> Result<usize> {
     let now = app.db.now().await?;

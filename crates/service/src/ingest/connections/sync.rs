@@ -1,31 +1,21 @@
 //! Syncs connections: new transactions several times a day, history one period at a time, within the day's requests.
 
-use base::{
-    CLOCK_SKEW_MICROSECONDS, ConnectionId, Date, TimeZone, Timestamp, UserId, date_from_days,
-    days_from_date,
-};
+use base::{ConnectionId, Date, TimeZone, Timestamp, UserId, date_from_days, days_from_date};
 use db::params;
-use futures_util::{StreamExt as _, stream};
 use sources::provider::{Presence, Purpose};
 
 use super::connection::run_to_completion;
 use super::fetch::fetch;
-use super::lease::{LEASE_SECONDS, SyncError, SyncLease, Trigger, acquire};
+use super::lease::{SyncError, SyncLease, Trigger, acquire};
 use super::schedule::{jitter, later, seconds_to_tomorrow};
 pub use super::store::SyncResult;
 use super::store::{HISTORY_DAYS, store};
-use crate::platform::processes::holder_is_dead;
 use crate::{App, Caller, Credential, Error, Result};
 
 /// Each sync repeats this many days before the last complete one, to find late and pending transactions.
 const OVERLAP_DAYS: i64 = 14;
 /// Banks ahead of UTC already have tomorrow's date, and the end of a range is not included.
 const AHEAD_DAYS: i64 = 2;
-/// Connections that one background step syncs, and how many of them at a time.
-const DUE_MAX: i64 = 50;
-const CONCURRENT_SYNCS: usize = 4;
-/// No sync is ever scheduled further ahead than this.
-const NEXT_SECONDS_MAX: i64 = 2 * 86_400;
 
 /// Syncs new transactions now, which counts toward the day's requests. History is left to the background step.
 pub async fn sync(app: &App, caller: &Caller, connection: ConnectionId) -> Result<SyncResult> {
@@ -69,42 +59,8 @@ pub async fn sync_history(
     .await
 }
 
-/// Syncs the connections that are due, each once, and returns how many. Processes on one database share the work.
-pub async fn sync_once(app: &App) -> Result<usize> {
-    let now = app.db.now().await?;
-    reset_far_schedules(app, now).await?;
-    let read = |row: &db::Row<'_>| Ok((row.get::<UserId>(0)?, row.get::<ConnectionId>(1)?));
-    let due = app.db.all(DUE, params![now, DUE_MAX], read).await?;
-    let synced = stream::iter(due).map(|(user, id)| async move {
-        match sync_if_due(app, user, id).await {
-            Ok(synced) => usize::from(synced),
-            // The bank's failure is recorded with the connection, for the person to see.
-            Err(Error::Conflict { .. }) => 1,
-            Err(error) => {
-                tracing::warn!(connection = %id, %error, "sync failed");
-                0
-            }
-        }
-    });
-    let synced: Vec<usize> = synced.buffer_unordered(CONCURRENT_SYNCS).collect().await;
-    Ok(synced.into_iter().sum())
-}
-
-/// Makes syncs due that are scheduled further ahead than any ever is: they were scheduled before the clock was set back.
-async fn reset_far_schedules(app: &App, now: Timestamp) -> Result<()> {
-    let farthest = later(now, NEXT_SECONDS_MAX);
-    let lease_end = later(now, LEASE_SECONDS).as_microsecond() + CLOCK_SKEW_MICROSECONDS;
-    let write = move |tx: &mut db::Tx<'_>| {
-        tx.execute(RESET_SYNC, params![now, farthest])?;
-        tx.execute(RESET_HISTORY, params![now, farthest])?;
-        tx.execute(RESET_LEASE, params![lease_end])?;
-        Ok::<_, Error>(())
-    };
-    app.db.write(write).await
-}
-
-/// Fetches the accounts that the person can choose from. A failure is not returned: the connection exists and is due, so
-/// the background step tries again.
+/// Fetches the accounts that the person can choose from, and wakes the background loop, because access that is new or
+/// was repaired makes the connection due. A failure is not returned: the background loop tries again.
 pub(super) async fn discover_accounts(app: &App, caller: &Caller, id: ConnectionId) {
     let (user, presence) = (caller.user, presence_of(caller));
     let discovered = async {
@@ -116,6 +72,7 @@ pub(super) async fn discover_accounts(app: &App, caller: &Caller, id: Connection
         Ok(_) | Err(Error::Conflict { .. }) => {}
         Err(error) => tracing::warn!(connection = %id, %error, "discovering accounts failed"),
     }
+    app.bank_client.sync_queued.notify_one();
 }
 
 /// Which syncs of a connection are due.
@@ -138,7 +95,7 @@ impl Due {
 }
 
 /// Syncs a connection if it is still due, and returns whether a request was sent.
-async fn sync_if_due(app: &App, user: UserId, id: ConnectionId) -> Result<bool> {
+pub(super) async fn sync_if_due(app: &App, user: UserId, id: ConnectionId) -> Result<bool> {
     let due = Due::get(app, user, id).await?;
     let (synced, postpone) = match due {
         Due { newest: true, .. } => {
@@ -217,13 +174,6 @@ fn window(today: Date, most_days: i64, complete_at: Option<Timestamp>) -> (Date,
     (date_from_days(start), date_from_days(end))
 }
 
-const DUE: &str = concat!(
-    "select user_id, id from connections where access is not null
-    and (next_sync_at <= $1 or next_history_at <= $1 and failures = 0)
-    and (leased_until is null or leased_until <= $1 or ",
-    holder_is_dead!("process_id", "$1"),
-    ") order by next_sync_at limit $2"
-);
 const DUE_OF: &str = "select next_sync_at, next_history_at, failures from connections
     where user_id = $1 and id = $2 and (access is not null or disconnected_at is not null)";
 const SELECTED: &str = "select cast(count(*) as bigint), cast(min(coalesce(good_at, 0)) as bigint)
@@ -234,14 +184,7 @@ const POSTPONE: &str = "update connections set next_sync_at = $4,
 const POSTPONE_HISTORY: &str = "update connections set next_history_at = $4
     where user_id = $1 and id = $2 and next_history_at <= $3";
 
-const RESET_SYNC: &str =
-    "update connections set next_sync_at = $1 where access is not null and next_sync_at > $2";
-const RESET_HISTORY: &str =
-    "update connections set next_history_at = $1 where access is not null and next_history_at > $2";
-const RESET_LEASE: &str = "update connections set leased_until = null where leased_until > $1";
-
-pub(super) const STATEMENTS: &[&str] =
-    &[DUE, DUE_OF, SELECTED, POSTPONE, POSTPONE_HISTORY, RESET_SYNC, RESET_HISTORY, RESET_LEASE];
+pub(super) const STATEMENTS: &[&str] = &[DUE_OF, SELECTED, POSTPONE, POSTPONE_HISTORY];
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,11 @@
 //! Laws: whatever happens at the bank, and whatever fails on the way, in the end exactly what the bank lists is stored.
 
-use base::ConnectionId;
+use base::{ConnectionId, date_from_days};
 use serde_json::{Value, json};
+use service::App;
 use service::ingest::connections;
 use testkit::enable_banking::{Fault, PendingList, Quirks, entry, pending, with};
+use testkit::{Person, World};
 
 use super::{BankFixture, GIRO};
 use crate::listed::Listed;
@@ -22,12 +24,23 @@ impl Bank for EuropeanBank {
         let page = dice.below(4) as usize;
         let quirks = Quirks { page, pending: lists[dice.below(2) as usize], ..Quirks::default() };
         self.fixture.server.set_quirks(quirks);
+        let today = self.fixture.world.clock.now().as_second().div_euclid(86_400);
+        let made = self.made;
+        self.fixture.server.update(GIRO, |it| {
+            // No purchase stays pending for weeks.
+            let oldest = date_from_days(today - 3).to_string();
+            for (index, row) in it.transactions.iter_mut().enumerate() {
+                if row["status"] == "PDNG" && row["value_date"].as_str() < Some(&oldest) {
+                    book(row, &format!("late{made}-{index}"));
+                }
+            }
+        });
         for _ in 0..dice.below(12) {
             self.made += 1;
             let made = self.made;
             let (id, amount) = (format!("t{made}"), format!("{made}.{:02}", dice.below(100)));
             let text = format!("LADEN {made}");
-            let date = format!("2026-03-{:02}", 1 + dice.below(9));
+            let date = date_from_days(today - i64::from(dice.below(5))).to_string();
             let booked = entry(&id, &date, &amount, "DBIT", &text);
             let nameless = json!({ "transaction_id": null, "entry_reference": null });
             let new = match dice.below(8) {
@@ -70,6 +83,11 @@ impl Bank for EuropeanBank {
         synced.is_ok_and(|it| it.accounts_with_problems == 0)
     }
 
+    fn parts(&self) -> (&World, &App, &Person, ConnectionId) {
+        let BankFixture { world, app, robin, .. } = &self.fixture;
+        (world, app, robin, self.id)
+    }
+
     fn end_day(&self) {
         self.fixture.world.advance_seconds(86_400);
     }
@@ -107,4 +125,11 @@ async fn random_histories_with_random_faults_end_with_exactly_what_the_bank_has(
         random_history::check(&Dice::seeded(seed), &mut bank, 3).await;
         connections::revoke_once(&bank.fixture.app).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_crash_at_any_step_of_a_sync_loses_and_doubles_nothing() {
+    let (fixture, id) = BankFixture::synced().await;
+    let mut bank = EuropeanBank { fixture, id, made: 0 };
+    random_history::check_crashes(&Dice::seeded(7), &mut bank).await;
 }

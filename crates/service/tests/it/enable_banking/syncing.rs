@@ -55,6 +55,30 @@ async fn four_times_a_day_without_the_person_and_more_when_they_ask() {
 }
 
 #[tokio::test]
+async fn syncs_that_the_person_asks_for_leave_the_four_others_of_the_day() {
+    let (fixture, id) = BankFixture::synced().await;
+    // Finding the accounts and the first sync were without the person.
+    for _ in 0..12 {
+        fixture.sync_now(id).await.unwrap();
+    }
+    let it = fixture.connection(id).await;
+    assert_eq!((it.requests_today, it.requests_max), (14, 16));
+    let message = is_conflict(fixture.sync_now(id).await);
+    assert!(message.contains("today's 12 Enable Banking requests"), "{message}");
+    for _ in 0..2 {
+        connections::sync(&fixture.app, &fixture.robin.caller, id).await.unwrap();
+    }
+    let message = is_conflict(connections::sync(&fixture.app, &fixture.robin.caller, id).await);
+    assert!(message.contains("today's 4 Enable Banking requests"), "{message}");
+    // A new day begins both counts again, whichever sync comes first.
+    fixture.world.advance_seconds(86_400);
+    fixture.sync_now(id).await.unwrap();
+    assert_eq!(fixture.connection(id).await.requests_today, 1);
+    connections::sync(&fixture.app, &fixture.robin.caller, id).await.unwrap();
+    assert_eq!(fixture.connection(id).await.requests_today, 2);
+}
+
+#[tokio::test]
 async fn a_pending_transaction_that_is_booked_keeps_its_id() {
     let (fixture, id) = BankFixture::synced().await;
     let purchase = pending("p1", "2026-03-09", "5.00", "KAFFEE");

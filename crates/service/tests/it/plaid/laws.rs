@@ -2,7 +2,9 @@
 
 use base::ConnectionId;
 use serde_json::Value;
+use service::App;
 use testkit::plaid::Fault;
+use testkit::{Person, World};
 
 use super::{CHECKING, PlaidFixture, row};
 use crate::listed::Listed;
@@ -13,13 +15,15 @@ struct PlaidBank {
     id: ConnectionId,
     item: String,
     made: u32,
+    /// How much changes in a day, at most.
+    changes_max: u32,
 }
 
 impl Bank for PlaidBank {
     /// New, pending, posted, changed and removed transactions.
     fn live_a_day(&mut self, dice: &Dice) {
         let (server, item) = (&self.fixture.server, &self.item);
-        for _ in 0..dice.below(30) {
+        for _ in 0..dice.below(self.changes_max) {
             let now: Vec<Value> = server.transactions(item).into_values().collect();
             let chosen = dice.pick(&now).cloned();
             self.made += 1;
@@ -70,6 +74,11 @@ impl Bank for PlaidBank {
         self.fixture.try_sync(self.id).await.is_ok()
     }
 
+    fn parts(&self) -> (&World, &App, &Person, ConnectionId) {
+        let PlaidFixture { world, app, robin, .. } = &self.fixture;
+        (world, app, robin, self.id)
+    }
+
     fn end_day(&self) {
         self.fixture.world.advance_seconds(86_400);
     }
@@ -96,7 +105,14 @@ impl Bank for PlaidBank {
 async fn random_histories_with_random_faults_end_with_exactly_what_plaid_has() {
     for seed in 1..3 {
         let (fixture, id, item) = PlaidFixture::synced().await;
-        let mut bank = PlaidBank { fixture, id, item, made: 0 };
+        let mut bank = PlaidBank { fixture, id, item, made: 0, changes_max: 30 };
         random_history::check(&Dice::seeded(seed), &mut bank, 4).await;
     }
+}
+
+#[tokio::test]
+async fn a_crash_at_any_step_of_a_sync_loses_and_doubles_nothing() {
+    let (fixture, id, item) = PlaidFixture::synced().await;
+    let mut bank = PlaidBank { fixture, id, item, made: 0, changes_max: 4 };
+    random_history::check_crashes(&Dice::seeded(7), &mut bank).await;
 }

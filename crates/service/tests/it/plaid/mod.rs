@@ -1,7 +1,9 @@
 //! Banks through Plaid: the round trip through the browser, syncs with a cursor, repair, webhooks and disconnecting,
 //! tested against a simulated Plaid over TLS.
 
+mod document;
 mod ending;
+mod hanging;
 mod laws;
 mod linking;
 mod rekey;

@@ -4,7 +4,7 @@ use base::draft::{AccountKind, SecurityKind, TradeKind};
 use serde_json::json;
 use sources::provider::OwedSign;
 use testkit::day;
-use testkit::plaid::{holding, investment, security, transaction};
+use testkit::plaid::{card_terms, holding, investment, security, transaction};
 
 use super::{BROKERAGE, CARD, CHECKING, Login, drafts};
 
@@ -38,9 +38,10 @@ async fn a_transaction_is_read_with_our_sign_and_the_banks_own_text() {
     row["original_description"] = "UBER 063015 SF**POOL**".into();
     row["authorized_date"] = "2026-03-01".into();
     row["pending_transaction_id"] = "p1".into();
-    row["counterparties"] = json!([
-        { "name": "Uber", "type": "merchant", "logo_url": "https://logo.example/uber.png" }
-    ]);
+    row["counterparties"] = json!([{
+        "name": "Uber", "type": "merchant", "website": null,
+        "logo_url": "https://logo.example/uber.png",
+    }]);
     row["personal_finance_category"] = json!({
         "primary": "TRANSPORTATION", "detailed": "TRANSPORTATION_TAXIS_AND_RIDE_SHARES",
         "confidence_level": "HIGH", "version": "v2",
@@ -118,18 +119,7 @@ async fn investments_are_asked_once_a_day_for_a_chosen_account() {
 #[tokio::test]
 async fn liabilities_give_rates_and_due_dates() {
     let login = Login::new().await;
-    let liabilities = json!({
-        "credit": [{
-            "account_id": CARD, "next_payment_due_date": "2026-04-05", "is_overdue": false,
-            "minimum_payment_amount": 20,
-            "aprs": [
-                { "apr_percentage": 27.99, "apr_type": "cash_apr" },
-                { "apr_percentage": 21.49, "apr_type": "purchase_apr" },
-            ],
-        }],
-        "mortgage": null, "student": null,
-    });
-    login.server.set_liabilities(&login.item, liabilities);
+    login.server.set_liabilities(&login.item, card_terms(CARD));
     let response = login.sync(None, &[CARD]).await;
     let all = drafts(&response);
     let card = all.iter().find(|it| it.external_id == CARD).unwrap();

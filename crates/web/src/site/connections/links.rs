@@ -118,14 +118,11 @@ pub(super) async fn get(person: Person, Path(id): Path<String>) -> PageResult {
     };
     let page = new_page("Connect a bank");
     match state {
-        LinkState::Done { connection } => Ok(see_other(
-            &person,
-            &url_of(connection),
-            "Connected. Now choose which accounts to add.",
-        )),
+        LinkState::Done { connection } => done(&person, connection).await,
         LinkState::Waiting { url } => {
             let page = AppPage { waits: true, ..page };
-            Ok(page.page(&person, waiting(&url)))
+            let comes_back = person.public_url().starts_with("https://");
+            Ok(page.page(&person, waiting(&url, comes_back)))
         }
         LinkState::Duplicate { message } => {
             let main = duplicate(&person, &id, &message);
@@ -141,16 +138,33 @@ pub(super) async fn get(person: Person, Path(id): Path<String>) -> PageResult {
     }
 }
 
-fn waiting(url: &str) -> Markup {
+/// Leads to the page of the connection, after it was connected or repaired.
+async fn done(person: &Person, connection: ConnectionId) -> PageResult {
+    let found = connections::get(person.app(), &person.caller, connection).await?;
+    let message = match found.open_offers {
+        0 => "Signed in. The connection is updated now.",
+        _ => "Connected. Now choose which accounts to add.",
+    };
+    Ok(see_other(person, &url_of(connection), message))
+}
+
+/// The page that leads to the provider's page. A provider sends the browser back only to an https address; otherwise its
+/// page opens in a new tab, so that this one stays open and goes on by itself.
+fn waiting(url: &str, comes_back: bool) -> Markup {
+    let target = (!comes_back).then_some("_blank");
     html! {
         h1 { "Connect a bank" }
-        section.card data-commit="4000" {
+        section.card data-commit="2000" {
             p {
                 "Sign in to your bank on the next page. It belongs to the service that connects to your bank; Evenkeel \
                  never sees your password."
             }
-            a.button.primary href=(url) rel="noreferrer" { "Continue to your bank" }
-            p.soft { "This page goes on by itself when you are done." }
+            a.button.primary href=(url) target=[target] rel="noreferrer" { "Continue to your bank" }
+            @if comes_back {
+                p.soft { "Your bank's page sends you back here when you are done." }
+            } @else {
+                p.soft { "It opens in a new tab. When you are done there, come back: this page goes on by itself." }
+            }
         }
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn card(
                 (fields::form(&action, &person.form_token, html! {
                     ul.rows.offers {
                         @for (index, it) in offered.iter().enumerate() {
-                            (row(person, index, it, own, same_account(it, offered, own)))
+                            (row(person, index, it, own, connections::find_same_account(it, offered, own)))
                         }
                     }
                     button.primary type="submit" { "Save choices" }
@@ -42,36 +42,6 @@ pub(super) fn card(
             }
         }
     }
-}
-
-/// The person's account, from a file or another connection, that is probably the same as an offered one: it has the
-/// same last digits, or the same name at the same bank. None if there are several.
-fn same_account<'a>(
-    it: &OfferedAccount,
-    offered: &[OfferedAccount],
-    own: &'a [Account],
-) -> Option<&'a Account> {
-    if it.status != OfferStatus::Undecided {
-        return None;
-    }
-    let words: Vec<&str> = it.name.split(|c: char| !c.is_alphanumeric()).collect();
-    let bank = it.institution_name.as_deref().map(str::to_lowercase);
-    let name = it.name.to_lowercase();
-    let is_same = |own: &&Account| {
-        let digits = own.mask.as_deref().and_then(|it| it.get(it.len().checked_sub(4)?..));
-        let has_name = own.name.to_lowercase() == name || own.bank_name.to_lowercase() == name;
-        let own_bank = own.institution_name.as_deref().map(str::to_lowercase);
-        digits.is_some_and(|it| words.contains(&it))
-            || has_name && bank.is_some() && own_bank == bank
-    };
-    let is_free = |own: &&Account| {
-        Some(own.currency) == it.currency
-            && own.kind.is_debt() == it.kind.is_debt()
-            && own.closed_on.is_none()
-            && !offered.iter().any(|other| other.account == Some(own.id))
-    };
-    let mut found = own.iter().filter(is_free).filter(is_same);
-    found.next().filter(|_| found.next().is_none())
 }
 
 fn row(
@@ -119,7 +89,27 @@ fn goes(index: usize, it: &OfferedAccount, own: &[Account], same: Option<&Accoun
     options.push(("none".to_owned(), "Don't add".to_owned()));
     let options: Vec<(&str, &str)> =
         options.iter().map(|(value, shown)| (value.as_str(), shown.as_str())).collect();
-    fields::select(&format!("goes{index}"), "Add to", &options, &chosen)
+    list((&format!("goes{index}"), "Add to"), it, &options, &chosen)
+}
+
+/// A list of choices for an account. Its accessible name has the account in it, because every account has such a list.
+fn list(
+    (name, label): (&str, &str),
+    it: &OfferedAccount,
+    options: &[(&str, &str)],
+    chosen: &str,
+) -> Markup {
+    let id = format!("f-{name}");
+    html! {
+        div.field {
+            label for=(id) { (label) }
+            select id=(id) name=(name) aria-label={ (label) ": " (it.name) } {
+                @for (value, shown) in options {
+                    option value=(value) selected[*value == chosen] { (shown) }
+                }
+            }
+        }
+    }
 }
 
 const KINDS: [(&str, &str); 5] = [
@@ -131,7 +121,7 @@ const KINDS: [(&str, &str); 5] = [
 ];
 
 fn kinds(index: usize, it: &OfferedAccount) -> Markup {
-    fields::select(&format!("kind{index}"), "Type", &KINDS, it.kind.as_str())
+    list((&format!("kind{index}"), "Type"), it, &KINDS, it.kind.as_str())
 }
 
 fn owed(index: usize, it: &OfferedAccount) -> Markup {
@@ -139,7 +129,7 @@ fn owed(index: usize, it: &OfferedAccount) -> Markup {
     let chosen = if it.owed == OwedSign::Positive { "positive" } else { "negative" };
     html! {
         @if it.kind.is_debt() {
-            (fields::select(&format!("owed{index}"), "Amount owed", &options, chosen))
+            (list((&format!("owed{index}"), "Amount owed"), it, &options, chosen))
         }
     }
 }

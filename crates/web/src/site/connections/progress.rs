@@ -11,6 +11,8 @@ use crate::site::person::Person;
 
 /// A provider that is still fetching the history is asked again this soon.
 const SOON_SECONDS: i64 = 40 * 60;
+/// By then every provider has the history; a sync that comes soon has another reason.
+const NEW_SECONDS: i64 = 86_400;
 /// The page follows a sync that comes within this time.
 const FOLLOWED_SECONDS: i64 = 70;
 
@@ -36,10 +38,11 @@ impl Progress {
             return Progress::FirstSync;
         }
         let by_state = it.provider().is_some_and(|it| it.schedule().window_days.is_none());
+        let is_soon = |last, next| {
+            seconds(last, next) <= SOON_SECONDS && seconds(it.created_at, last) <= NEW_SECONDS
+        };
         match (it.synced_at, it.next_sync_at) {
-            (Some(last), Some(next)) if by_state && seconds(last, next) <= SOON_SECONDS => {
-                Progress::History
-            }
+            (Some(last), Some(next)) if by_state && is_soon(last, next) => Progress::History,
             _ => Progress::Done,
         }
     }
