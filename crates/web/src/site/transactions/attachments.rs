@@ -146,8 +146,8 @@ fn row(person: &Person, file: &Attachment, back: &str) -> Markup {
 fn size_text(bytes: i64) -> String {
     match bytes {
         ..1_024 => format!("{bytes} bytes"),
-        ..1_048_576 => format!("{} KB", bytes / 1_024),
-        _ => format!("{}.{} MB", bytes >> 20, (bytes & 0xf_ffff) * 10 >> 20),
+        1_024..1_048_576 => format!("{} KB", bytes / 1_024),
+        _ => format!("{}.{} MB", bytes >> 20, ((bytes & 0xf_ffff) * 10) >> 20),
     }
 }
 
