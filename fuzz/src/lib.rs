@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use base::draft::AccountKind;
 use base::{Currency, Date, Timestamp};
+use sources::exchange_rates;
 use sources::files::{self, FileContents, FileError, Format, Limits, ParseOptions, csv as table};
 use sources::simplefin::{self, AccountChoice};
 
@@ -64,6 +65,14 @@ pub fn csv(bytes: &[u8]) {
     let Ok(sheet) = table::sheet(bytes, &mutated) else { return };
     invariants::sheet(&sheet);
     check(bytes, |bytes| table::read_with(bytes, &mutated, &options), None);
+}
+
+/// Reads exchange rates: every rate is positive, and an error is a sentence.
+pub fn exchange_rates(bytes: &[u8]) {
+    match exchange_rates::parse(bytes) {
+        Ok(rates) => assert!(rates.iter().all(|it| it.rate > base::Fixed9::ZERO)),
+        Err(error) => assert!(error.ends_with('.')),
+    }
 }
 
 pub fn simplefin(bytes: &[u8]) {

@@ -48,6 +48,7 @@ targets! {
     camt: "camt";
     csv: "csv";
     evenkeel: "evenkeel";
+    exchange_rates: "../../../fuzz/seeds/exchange_rates";
     mt940: "mt940";
     ofx: "ofx";
     qif: "qif";

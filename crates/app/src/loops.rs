@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use service::access::{devices, invitations, keys, oauth, oidc, passkeys, sessions, sign_ins};
 use service::ingest::{connections, imports};
-use service::ledger::transactions;
+use service::ledger::{reference_rates, transactions};
 use service::platform::{idempotency, limits, processes};
 use service::trading::paper;
 use service::{App, actions, backup, insights, retention, webhooks};
@@ -134,6 +134,9 @@ impl Loops {
 
     fn start_connections(&mut self, app: &App) {
         self.keep_running(connections::SYNC_LOOP, app, connections::run_syncs);
+        self.start("fetch exchange rates", 600, app, |app| async move {
+            reference_rates::fetch_once(&app).await
+        });
         self.start_within(
             "ask what came of bank sign-ins",
             (20, SYNC_STEP_MAX),

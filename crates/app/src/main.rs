@@ -92,6 +92,7 @@ async fn dispatch(cli: &Cli) -> Result<()> {
         Command::Connect(command) => commands::connect::run(&config, command).await,
         Command::Sync(args) => commands::sync::run(&config, args).await,
         Command::Benefit(command) => commands::benefit::run(&config, command).await,
+        Command::Rates(command) => commands::rates::run(&config, command).await,
         Command::Listen(args) => listen::run(&config, args).await,
         Command::Mcp(args) => commands::mcp_stdio::run(&config, args).await,
         Command::Audit(command) => commands::audit::run(&config, command).await,

@@ -68,6 +68,7 @@ async fn app_on(config: &Config, (db, key): (Db, Key), clock: Clock) -> Result<A
             &config.connections_allow_networks,
             config.connections_ca_file.as_deref(),
         )?,
+        rates_url: config.rates_url.clone(),
         bank_providers: config.bank_providers.clone(),
         disk: config.database_url.is_none().then(|| Disk {
             folder: config.data_dir.clone(),

@@ -148,5 +148,6 @@ async fn setup(database: &str, clock: Clock) -> anyhow::Result<Setup> {
         backups: None,
         password_sign_in: true,
         single_sign_on: Default::default(),
+        rates_url: None,
     })
 }

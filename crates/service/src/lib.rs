@@ -61,6 +61,7 @@ pub struct AppState {
     /// Fetches the documents by which OAuth apps describe themselves, from the same addresses as banks: public ones, and
     /// networks that the operator allows for connections.
     pub(crate) document_client: Option<net::HttpClient>,
+    pub(crate) rates_url: Option<String>,
     pub(crate) installation_key: platform::installation::Key,
     pub(crate) cleaned_handover: classify::cleaned_handover::CleanedHandover,
     pub(crate) commit_progress: ingest::imports::files::CommitProgress,
@@ -90,6 +91,8 @@ pub struct Setup {
     pub webhook_client: Option<net::HttpClient>,
     /// The HTTP client for connections to banks and for the documents of OAuth apps; `None` where there are none.
     pub bank_client: Option<net::HttpClient>,
+    /// Where exchange rates are fetched once a day; `None` if the operator does not allow it.
+    pub rates_url: Option<String>,
     /// What the operator set for bank providers.
     pub bank_providers: Vec<ingest::connections::ProviderSettings>,
     /// The disk of the database file; `None` for PostgreSQL.
@@ -138,6 +141,7 @@ impl App {
             readiness: platform::readiness::Readiness::new(schema::known_version(), setup.disk),
             webhooks,
             document_client: setup.bank_client.clone(),
+            rates_url: setup.rates_url,
             bank_client: ingest::connections::BankClient::new(
                 setup.bank_client,
                 setup.bank_providers,

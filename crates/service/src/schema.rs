@@ -168,6 +168,21 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "attended_syncs",
         sql: include_str!("../../../migrations/0033_attended_syncs.sql"),
     },
+    Migration {
+        version: 34,
+        name: "account_details",
+        sql: include_str!("../../../migrations/0034_account_details.sql"),
+    },
+    Migration {
+        version: 35,
+        name: "recurring_choices",
+        sql: include_str!("../../../migrations/0035_recurring_choices.sql"),
+    },
+    Migration {
+        version: 36,
+        name: "reference_rates",
+        sql: include_str!("../../../migrations/0036_reference_rates.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).
@@ -197,6 +212,8 @@ pub async fn state(db: &Db) -> Result<SchemaState, MigrateError> {
 pub fn statements() -> Vec<String> {
     let fixed = [
         crate::ledger::accounts::STATEMENTS,
+        crate::ledger::account_terms::STATEMENTS,
+        crate::ingest::account_types::STATEMENTS,
         crate::ledger::annotations::STATEMENTS,
         crate::ledger::attachments::STATEMENTS,
         crate::ledger::saved_filters::STATEMENTS,
@@ -214,6 +231,7 @@ pub fn statements() -> Vec<String> {
         crate::platform::installation::STATEMENTS,
         crate::ledger::instruments::STATEMENTS,
         crate::ledger::investments::STATEMENTS,
+        crate::ledger::performance::STATEMENTS,
         crate::ledger::trades::STATEMENTS,
         crate::access::invitations::STATEMENTS,
         crate::access::keys::STATEMENTS,
@@ -223,6 +241,7 @@ pub fn statements() -> Vec<String> {
         crate::ledger::quotes::STATEMENTS,
         crate::access::recovery::STATEMENTS,
         crate::ledger::rates::STATEMENTS,
+        crate::ledger::reference_rates::STATEMENTS,
         crate::onboarding::STATEMENTS,
         crate::retention::STATEMENTS,
         crate::ledger::splits::STATEMENTS,

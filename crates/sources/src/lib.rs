@@ -3,6 +3,7 @@
 
 pub mod banks;
 pub mod enable_banking;
+pub mod exchange_rates;
 pub mod files;
 mod json_decimal;
 pub mod jws;

@@ -144,5 +144,6 @@ async fn open_app(url: &str, installation_key: installation::Key) -> Result<App>
         backups: None,
         password_sign_in: true,
         single_sign_on: Default::default(),
+        rates_url: None,
     }))
 }

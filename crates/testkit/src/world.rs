@@ -49,6 +49,7 @@ impl World {
             approvals_life_seconds: 86_400,
             webhook_client: Some(http_client()),
             bank_client: Some(http_client()),
+            rates_url: None,
             bank_providers: Vec::new(),
             disk: None,
             imports: Default::default(),
@@ -97,6 +98,7 @@ impl World {
             approvals_life_seconds: 86_400,
             webhook_client: Some(http_client()),
             bank_client: Some(http_client()),
+            rates_url: None,
             bank_providers: Vec::new(),
             disk: None,
             imports: Default::default(),
@@ -144,6 +146,11 @@ impl World {
     pub fn without_passwords(&self, providers: Vec<oidc::ProviderSettings>) -> App {
         let single_sign_on = oidc::SingleSignOn::new(&http_client(), providers);
         App::new(Setup { single_sign_on, password_sign_in: false, ..self.setup() })
+    }
+
+    /// The same process, which may fetch exchange rates from this address.
+    pub fn with_rates_url(&self, url: &str) -> App {
+        App::new(Setup { rates_url: Some(url.to_owned()), ..self.setup() })
     }
 
     /// The same process without an HTTP client for banks.

@@ -260,6 +260,7 @@
     const line = innerHeight / 3;
     let reading = headings[0];
     for (const heading of headings) if (heading.getBoundingClientRect().top <= line) reading = heading;
+    if (!reading) return;
     const entry = entries.get(reading.id);
     if (entry === marked) return;
     marked?.removeAttribute('aria-current');

@@ -77,6 +77,9 @@ pub(crate) enum Command {
     /// Show and update card benefits
     #[command(subcommand)]
     Benefit(Benefit),
+    /// Import exchange rates, and show how old they are
+    #[command(subcommand)]
+    Rates(Rates),
     /// Show and verify a person's audit trail
     #[command(subcommand)]
     Audit(Audit),
@@ -233,6 +236,17 @@ pub(crate) struct Mcp {
     /// Address of a running server, such as http://127.0.0.1:4680 [default: open the data directory]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Rates {
+    /// Import a file of the European Central Bank: eurofxref-hist.csv, or one of its XML files
+    Import {
+        /// The file, unpacked
+        file: PathBuf,
+    },
+    /// Show the day of the newest rates
+    Show,
 }
 
 #[derive(Subcommand)]

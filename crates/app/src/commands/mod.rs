@@ -13,6 +13,7 @@ pub(crate) mod import;
 pub(crate) mod key;
 pub(crate) mod mcp_stdio;
 pub(crate) mod migrate;
+pub(crate) mod rates;
 mod rotate_key;
 pub(crate) mod sync;
 pub(crate) mod user;

@@ -188,6 +188,20 @@ const KEYS: &[Key] = &[
         about: "For `evenkeel mcp`: the API key that the assistant uses.",
     },
     Key {
+        name: "exchange_rates.fetch",
+        kind: Kind::Switch,
+        default: Some("false"),
+        secret: false,
+        about: "Whether the server fetches the European Central Bank's reference rates twice a day.",
+    },
+    Key {
+        name: "exchange_rates.url",
+        kind: Kind::Secret,
+        default: Some("https://www.ecb.europa.eu/stats/eurofxref/eurofxref-hist-90d.xml"),
+        secret: false,
+        about: "Address of the reference rates, in the XML or CSV format of the European Central Bank.",
+    },
+    Key {
         name: "approvals.life_seconds",
         kind: Kind::Count { from: 300, to: 604_800 },
         default: Some("86400"),

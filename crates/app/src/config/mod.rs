@@ -78,6 +78,8 @@ pub(crate) struct Config {
     pub(crate) webhooks_ca_file: Option<PathBuf>,
     pub(crate) connections_allow_networks: Vec<base::Network>,
     pub(crate) connections_ca_file: Option<PathBuf>,
+    /// Where exchange rates are fetched; none if the operator does not allow it.
+    pub(crate) rates_url: Option<String>,
     pub(crate) bank_providers: Vec<ProviderSettings>,
     pub(crate) imports: files::Limits,
     /// Backups that a server writes by itself.
@@ -282,6 +284,10 @@ impl Config {
             webhooks_ca_file: all.maybe_text("webhooks.ca_file").map(PathBuf::from),
             connections_allow_networks: networks("connections.allow_networks"),
             connections_ca_file: all.maybe_text("connections.ca_file").map(PathBuf::from),
+            rates_url: match all.text("exchange_rates.fetch")? == "true" {
+                true => Some(all.text("exchange_rates.url")?),
+                false => None,
+            },
             bank_providers: vec![plaid(&all)?, enable_banking(&all)],
             imports: import_limits(&all)?,
             backups: backup_plan(&all)?,

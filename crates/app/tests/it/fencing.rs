@@ -52,6 +52,7 @@ async fn open_app_after_lease(it: &Installation) -> (App, Caller) {
         approvals_life_seconds: 86_400,
         webhook_client: None,
         bank_client: None,
+        rates_url: None,
         bank_providers: Vec::new(),
         disk: None,
         imports: Default::default(),

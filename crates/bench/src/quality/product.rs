@@ -101,7 +101,7 @@ pub(super) async fn run_case(case: &Case) -> anyhow::Result<Answer> {
         let (outflow, inflow) = (*ids.get(&it.outflow)?, *ids.get(&it.inflow)?);
         Some(Transfer { outflow, inflow, paired: it.paired, kind: it.kind })
     });
-    let (analyzed, _) = income::analyze(&app, &caller).await?;
+    let (analyzed, ..) = income::analyze(&app, &caller).await?;
     Ok(Answer {
         rows,
         streams: streams.collect(),

@@ -7,7 +7,7 @@ use base::{AccountId, Currency, Date};
 use calc::rates::Rates;
 use wire::v1::Scope;
 
-use super::recurring::{self, Filter, Kind, Status, Stream, expected_days, expected_minor};
+use super::recurring::{self, Filter, Kind, Status, Stream, expected_days};
 use crate::access::users;
 use crate::ledger::accounts::Account;
 use crate::ledger::{Direction, accounts, rates};
@@ -74,7 +74,7 @@ fn compute(
         income_name: income.name.clone(),
     };
     for bill in bills {
-        let Some(minor) = rates.to_base(expected_minor(bill), bill.currency) else { continue };
+        let Some(minor) = rates.to_base(bill.expected_minor(), bill.currency) else { continue };
         for _ in expected_days(bill, today, income_on) {
             left.bills_minor = left.bills_minor.saturating_add(minor.saturating_abs());
             left.bill_count += 1;

@@ -47,11 +47,12 @@ pub(crate) fn is_limited(caller: &Caller) -> bool {
     caller.limited_to().is_some()
 }
 
-/// Analyzes the accounts that the caller may see, for pages and for limited keys.
-pub async fn analyze(app: &App, caller: &Caller) -> Result<(Income, Currency)> {
+/// Analyzes the accounts that the caller may see, for pages and for limited keys. Also returns what the income leaves
+/// out for want of an exchange rate.
+pub async fn analyze(app: &App, caller: &Caller) -> Result<(Income, Currency, Vec<v1::Excluded>)> {
     caller.require(Scope::IncomeRead)?;
-    let AnalyzedLedger { income, currency, .. } = build_ledger(app, caller).await?;
-    Ok((income, currency))
+    let AnalyzedLedger { income, currency, excluded, .. } = build_ledger(app, caller).await?;
+    Ok((income, currency, excluded))
 }
 
 /// A ledger, and the income in it.

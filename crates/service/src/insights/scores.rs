@@ -3,7 +3,9 @@
 use base::{Date, Money};
 use calc::income::Income;
 use calc::ledger::Ledger;
-use calc::scores::{Coverage, Missing, Scores, Step, StepKind, coverage, inputs, score};
+use calc::scores::{
+    Coverage, Missing, Scores, Step, StepKind, contributions, coverage, inputs, score,
+};
 use db::{Tx, params};
 use serde::{Deserialize, Serialize};
 use wire::json::Day;
@@ -50,6 +52,12 @@ pub struct Reason {
     pub points_hundredths: i64,
     /// Points that the overall score loses by it.
     pub lost_hundredths: i64,
+    /// What it adds to the overall score, in tenths of a point, of those that it could add. Both are zero in scores that
+    /// were stored before they were known.
+    #[serde(default)]
+    pub earned_tenths: i64,
+    #[serde(default)]
+    pub possible_tenths: i64,
 }
 
 impl From<&Observation> for v1::Scores {
@@ -158,12 +166,15 @@ fn observe(
 }
 
 fn explain(scores: &Scores, coverage: &Coverage, currency: base::Currency) -> Explanation {
-    let reasons = scores.components.iter().map(|it| Reason {
+    let points = contributions(scores);
+    let reasons = scores.components.iter().zip(&points).map(|(it, points)| Reason {
         component: it.component.as_str().to_owned(),
         part: it.component.part().as_str().to_owned(),
         text: it.text(),
         points_hundredths: it.points.hundredths(),
         lost_hundredths: it.lost.hundredths(),
+        earned_tenths: points.earned_tenths,
+        possible_tenths: points.possible_tenths,
     });
     let money = |minor: i64| Money::new(minor, currency).pretty();
     let mut covers = format!(

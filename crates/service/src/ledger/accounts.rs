@@ -28,9 +28,13 @@ pub struct Account {
     pub balance_available_minor: Option<i64>,
     pub balance_limit_minor: Option<i64>,
     pub balance_as_of: Option<Timestamp>,
+    /// Yearly, in percent: the person's own, or else the source's.
     pub interest_rate: Option<Fixed9>,
     pub apy_display: Option<String>,
+    /// The source's date, or else the next one by the person's due day.
     pub next_payment_due_on: Option<Date>,
+    /// The terms of a card or loan that the person entered.
+    pub own_terms: Terms,
     /// The day on which it was closed, by the bank or by the person.
     pub closed_on: Option<Date>,
     /// Whether only the person closed it, and so can reopen it.
@@ -70,6 +74,36 @@ impl From<&Account> for v1::Account {
             as_of: account.balance_as_of.map(Moment),
             updated_at: Moment(account.updated_at),
         }
+    }
+}
+
+/// The terms of a card or loan, as the person entered them. None where they entered nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// Yearly, in percent.
+    pub interest_rate: Option<Fixed9>,
+    /// What is paid each month, in minor units of the account's currency.
+    pub payment_minor: Option<i64>,
+    /// The day of the month on which a statement closes, 1 to 31. A shorter month has it on its last day.
+    pub statement_day: Option<i64>,
+    /// The day of the month on which a payment is due, 1 to 31.
+    pub due_day: Option<i64>,
+}
+
+impl Account {
+    /// The next day on which a statement closes, today included.
+    pub fn next_statement_on(&self, today: Date) -> Option<Date> {
+        self.own_terms.statement_day.and_then(|it| calc::payoff::next_on_day(it, today))
+    }
+
+    /// Fills in the next due date by the person's due day, if the source gives none or one that has passed.
+    fn with_due_date(mut self, today: Date) -> Account {
+        if self.next_payment_due_on.is_none_or(|it| it < today)
+            && let Some(day) = self.own_terms.due_day
+        {
+            self.next_payment_due_on = calc::payoff::next_on_day(day, today);
+        }
+        self
     }
 }
 
@@ -115,8 +149,10 @@ pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<Vec<Acco
 
 /// Every account that the caller may see, hidden and closed ones too.
 pub(crate) async fn list_all(app: &App, caller: &Caller) -> Result<Vec<Account>> {
-    let mut accounts = app.db.all(ALL, params![caller.user], read).await?;
-    accounts.retain(|it| caller.may_see(it.id));
+    let today = app.today(caller);
+    let found = app.db.all(ALL, params![caller.user], read).await?;
+    let visible = found.into_iter().filter(|it| caller.may_see(it.id));
+    let mut accounts: Vec<Account> = visible.map(|it| it.with_due_date(today)).collect();
     accounts.sort_by(|a, b| (a.kind, &a.name, a.id).cmp(&(b.kind, &b.name, b.id)));
     Ok(accounts)
 }
@@ -143,7 +179,8 @@ pub async fn get(app: &App, caller: &Caller, id: AccountId) -> Result<Account> {
 /// One account, for callers that have checked another scope.
 pub(crate) async fn get_visible(app: &App, caller: &Caller, id: AccountId) -> Result<Account> {
     let found = app.db.first(GET, params![caller.user, id], read).await?;
-    found.filter(|_| caller.may_see(id)).ok_or(Error::NotFound("account"))
+    let visible = found.filter(|_| caller.may_see(id)).ok_or(Error::NotFound("account"))?;
+    Ok(visible.with_due_date(app.today(caller)))
 }
 
 /// Hides an account from lists and totals, or shows it again. Its data is kept.
@@ -214,22 +251,22 @@ fn conflict(message: &str) -> Error {
 }
 
 /// An account before it is changed.
-struct Change {
-    user: UserId,
-    now: Timestamp,
-    account: Account,
+pub(crate) struct Change {
+    pub(crate) user: UserId,
+    pub(crate) now: Timestamp,
+    pub(crate) account: Account,
 }
 
 impl Change {
     /// Marks the account's transactions as changed, because they show its name and are hidden with it.
-    fn mark_transactions(&self, tx: &mut db::Tx<'_>) -> Result<()> {
+    pub(crate) fn mark_transactions(&self, tx: &mut db::Tx<'_>) -> Result<()> {
         let stamp = stamps::next(tx, self.user, self.now)?;
         stamps::mark_account(tx, self.user, self.account.id, stamp)
     }
 }
 
 /// Changes an account in one transaction with the entry in the audit trail. All derived data must be recomputed after it.
-async fn change(
+pub(crate) async fn change(
     app: &App,
     caller: &Caller,
     id: AccountId,
@@ -251,9 +288,14 @@ async fn change(
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<Account> {
-    let rate: Option<&str> = row.get(12)?;
     let closed_on: Option<Date> = row.get(15)?;
-    let bad = |column, reason: String| db::Error::Decode { column, reason };
+    let rate = |column| match row.get::<Option<&str>>(column)? {
+        Some(text) => Fixed9::parse(text)
+            .map(Some)
+            .map_err(|error| db::Error::Decode { column, reason: error.to_string() }),
+        None => Ok(None),
+    };
+    let own_rate = rate(23)?;
     Ok(Account {
         id: row.get(0)?,
         name: row.get(1)?,
@@ -267,10 +309,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Account> {
         balance_available_minor: row.get(9)?,
         balance_limit_minor: row.get(10)?,
         balance_as_of: row.get(11)?,
-        interest_rate: match rate {
-            Some(text) => Some(Fixed9::parse(text).map_err(|it| bad(12, it.to_string()))?),
-            None => None,
-        },
+        interest_rate: own_rate.or(rate(12)?),
         apy_display: row.get(13)?,
         next_payment_due_on: row.get(14)?,
         closed_on,
@@ -281,6 +320,12 @@ fn read(row: &db::Row<'_>) -> db::Result<Account> {
         connection_status: row.get(19)?,
         bank_name: row.get(20)?,
         attention: row.get(22)?,
+        own_terms: Terms {
+            interest_rate: own_rate,
+            payment_minor: row.get(24)?,
+            statement_day: row.get(25)?,
+            due_day: row.get(26)?,
+        },
     })
 }
 
@@ -292,7 +337,8 @@ macro_rules! select_accounts {
         a.balance_limit_minor, a.balance_as_of, a.interest_rate, a.apy_display, a.next_payment_due_on,
         coalesce(a.closed_on, a.own_closed_on), a.hidden_at, a.updated_at, c.source,
         case when a.attention is not null and c.status = 'connected' then 'needs_attention' else c.status end,
-        a.name, a.closed_on, coalesce(a.attention, case when c.status = 'needs_attention' then c.attention end)
+        a.name, a.closed_on, coalesce(a.attention, case when c.status = 'needs_attention' then c.attention end),
+        a.own_interest_rate, a.own_payment_minor, a.statement_day, a.due_day
         from accounts a join connections c on c.user_id = a.user_id and c.id = a.connection_id"
     };
 }

@@ -5,12 +5,14 @@ use std::collections::{BTreeSet, HashMap};
 use base::draft::AccountKind;
 use base::{AccountId, Currency, Date, GoalId, Money, Timestamp, words};
 use calc::goals::{GoalInput, allocate};
+pub use calc::goals::{Projection, project};
 use db::params;
 use webhooks::outbox;
 use wire::json::{Day, Number};
 use wire::v1::{self, Event, Scope};
 
-use crate::ledger::{balances, net_worth, rates};
+use crate::ledger::spans::{Span, sample_days};
+use crate::ledger::{accounts, balances, net_worth, rates};
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result, Tx};
 
@@ -129,6 +131,69 @@ async fn add_net_worth(app: &App, caller: &Caller, goals: &mut [Goal]) -> Result
         goal.current_minor = worth.minor().and_then(convert);
     }
     Ok(())
+}
+
+/// The value of a goal over time, oldest first, from the balances of its accounts on each day. Its savings elsewhere
+/// count as they are now, and a debt since the goal began.
+pub async fn history(app: &App, caller: &Caller, id: GoalId) -> Result<Vec<(Date, i64)>> {
+    let goal = list(app, caller, None).await?.into_iter().find(|it| it.id == id);
+    let goal = goal.ok_or(Error::NotFound("goal"))?;
+    let today = app.today(caller);
+    if goal.kind == Kind::NetWorth {
+        let series = net_worth::series(app, caller, Span::Year).await?;
+        let fits = series.currency == goal.currency;
+        return Ok(series.points.iter().filter(|_| fits).map(|it| (it.on, it.minor)).collect());
+    }
+    let rows = app.db.all(LIST, params![caller.user], read).await?;
+    let mut links = linked_balances(app, caller).await?;
+    links
+        .0
+        .values_mut()
+        .for_each(|it| it.retain(|link| !link.is_hidden && caller.may_see(link.account_id)));
+    add_missing_starts(app, caller, &rows, &mut links).await?;
+    let began = rows.iter().find(|it| it.goal.id == id).map(|it| it.created_at);
+    let year_ago = Span::Year.start(today).unwrap_or(today);
+    let start = match (goal.kind, began) {
+        (Kind::DebtPayoff, Some(at)) => caller.timezone.date_at(at).max(year_ago),
+        _ => year_ago,
+    };
+    let days = sample_days(start, today);
+    let accounts: BTreeSet<AccountId> =
+        links.0.values().flatten().map(|it| it.account_id).collect();
+    let mut balances: HashMap<(AccountId, Date), i64> = HashMap::new();
+    for account in accounts {
+        let account = accounts::get_visible(app, caller, account).await?;
+        let history = balances::read_history(app, caller, &account, Some(start)).await?;
+        for day in calc::balances::on_days(&history, days.iter().copied()) {
+            balances.insert((account.id, day.on), day.current_minor);
+        }
+    }
+    let mut values = Vec::new();
+    for on in days {
+        for link in links.0.values_mut().flatten() {
+            link.current_minor = balances.get(&(link.account_id, on)).copied();
+        }
+        let goals = with_progress(rows.clone(), &links);
+        let value = goals.iter().find(|it| it.id == id).and_then(|it| it.current_minor);
+        values.extend(value.map(|it| (on, it)));
+    }
+    Ok(values)
+}
+
+/// Deletes a goal. Its accounts stay as they are.
+pub async fn delete(app: &App, caller: &Caller, id: GoalId) -> Result<()> {
+    caller.require_owner("goal")?;
+    let (mine, caller) = (app.clone(), caller.clone());
+    let delete = move |tx: &mut Tx<'_>| {
+        let now = mine.clock.now();
+        let name = tx.first(NAME, params![caller.user, id], |row| row.get::<String>(0))?;
+        let name = name.ok_or(Error::NotFound("goal"))?;
+        tx.execute(DELETE, params![caller.user, id])?;
+        announce(&mine, tx, &caller, id, Status::Cancelled)?;
+        let details = format!("Deleted the goal {name}");
+        audit::note(tx, caller.user, now, Note::new(&caller, "goal.delete", details).about(id))
+    };
+    app.db.write(delete).await
 }
 
 pub async fn create(app: &App, caller: &Caller, new: NewGoal) -> Result<GoalId> {
@@ -268,6 +333,7 @@ fn link(tx: &mut Tx<'_>, caller: &Caller, id: GoalId, account: AccountId) -> Res
     Ok(())
 }
 
+#[derive(Clone)]
 struct GoalRow {
     goal: Goal,
     saved_minor: i64,
@@ -392,5 +458,8 @@ const LINKS: &str =
     from goal_accounts g join accounts a on a.user_id = g.user_id and a.id = g.account_id
     where g.user_id = $1";
 
+const NAME: &str = "select name from goals where user_id = $1 and id = $2";
+const DELETE: &str = "delete from goals where user_id = $1 and id = $2";
+
 pub(crate) const STATEMENTS: &[&str] =
-    &[LIST, INSERT, UPDATE, SET_STATUS, LINKED, UNLINK, LINK, LINKS];
+    &[LIST, INSERT, UPDATE, SET_STATUS, LINKED, UNLINK, LINK, LINKS, NAME, DELETE];

@@ -1,6 +1,6 @@
 //! Net worth: assets less debts, now, by account type, and over time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::draft::AccountKind;
 use base::{Currency, Date, Money, Percent, date_from_days, days_from_date};
@@ -14,6 +14,7 @@ use wire::v1::{self, Scope};
 use crate::access::users;
 use crate::ledger::accounts::Account;
 use crate::ledger::balances::Point;
+use crate::ledger::rates::UsedRate;
 use crate::ledger::spans::{Interval, Span, sample_days};
 use crate::ledger::{accounts, balances, rates};
 use crate::{App, Caller, Result};
@@ -32,6 +33,8 @@ pub struct NetWorth {
     pub parts: Vec<Part>,
     /// Balances without an exchange rate, which are in no total.
     pub excluded: Vec<ExcludedBalance>,
+    /// The exchange rates of the balances in other currencies.
+    pub rates: Vec<UsedRate>,
     /// None if no balance of the earlier day is known.
     pub change: Option<Change>,
 }
@@ -105,7 +108,7 @@ pub(crate) async fn current(app: &App, caller: &Caller) -> Result<NetWorth> {
 }
 
 /// Net worth over a span, by day, week or month depending on its length. Each point is the sum of the balances of that
-/// day, as in `balances::list`, at the latest exchange rates.
+/// day, as in `balances::list`, at the exchange rates of that day.
 pub async fn series(app: &App, caller: &Caller, span: Span) -> Result<Series> {
     caller.require(Scope::AccountsRead)?;
     let (converter, accounts) = read(app, caller).await?;
@@ -137,6 +140,7 @@ pub async fn history(app: &App, caller: &Caller, range: Range) -> Result<v1::Net
     let (converter, accounts) = read(app, caller).await?;
     let days = |opening: Date| range.interval.days(start.max(opening), end);
     let points = points(app, caller, &converter, &accounts, Some(start), days).await?;
+    let now = converter.worth_now(&accounts);
     let money = |minor: i64| Number::from(Money::new(minor, converter.rates.base()));
     let point = |it: &TypedPoint| v1::NetWorthPoint {
         date: Day(it.on),
@@ -152,7 +156,8 @@ pub async fn history(app: &App, caller: &Caller, range: Range) -> Result<v1::Net
         start_date: Day(start),
         end_date: Day(end),
         points: points.iter().filter(|it| it.on >= start).map(point).collect(),
-        excluded: converter.worth_now(&accounts).excluded.iter().map(Into::into).collect(),
+        excluded: now.excluded.iter().map(Into::into).collect(),
+        exchange_rates: now.rates.iter().map(Into::into).collect(),
     })
 }
 
@@ -171,7 +176,8 @@ impl Converter {
     fn worth_now(&self, accounts: &[Account]) -> NetWorth {
         let mut parts: BTreeMap<AccountKind, Part> = BTreeMap::new();
         let mut excluded: BTreeMap<Currency, ExcludedBalance> = BTreeMap::new();
-        for account in accounts.iter().filter(|it| it.closed_on.is_none()) {
+        let open = || accounts.iter().filter(|it| it.closed_on.is_none());
+        for account in open() {
             let (kind, currency) = (account.kind, account.currency);
             let part = parts.entry(kind).or_insert(Part { kind, minor: None, accounts: 0 });
             part.accounts += 1;
@@ -196,6 +202,7 @@ impl Converter {
             debts_minor: total(true).saturating_neg(),
             parts: parts.into_values().collect(),
             excluded: excluded.into_values().collect(),
+            rates: rates::used(&self.rates, open().map(|it| it.currency)),
             change: None,
         }
     }
@@ -247,12 +254,24 @@ async fn points(
 ) -> Result<Vec<TypedPoint>> {
     let histories = accounts.iter().map(|it| balances::read_history(app, caller, it, since));
     let histories = try_join_all(histories).await?;
+    let currencies: BTreeSet<Currency> = accounts.iter().map(|it| it.currency).collect();
+    let base = converter.rates.base();
+    let daily = rates::daily(app, caller, base, &currencies, since).await?;
+    let today = app.today(caller);
     let Some(first) = histories.iter().filter_map(opening).min() else { return Ok(Vec::new()) };
     let days = days(first);
     let mut points: BTreeMap<Date, TypedPoint> = BTreeMap::new();
     for (account, history) in accounts.iter().zip(&histories) {
         for day in on_days(history, days.iter().copied()) {
-            let Some(worth) = converter.worth(account, day.current_minor) else { continue };
+            // Today's amounts are those of `worth_now`, also if the newest rate is older.
+            let worth = match day.on == today {
+                true => converter.worth(account, day.current_minor),
+                false => {
+                    let worth = daily.to_base_on(day.current_minor, account.currency, day.on);
+                    worth.map(|it| signed(account, it))
+                }
+            };
+            let Some(worth) = worth else { continue };
             let new = TypedPoint { on: day.on, by_kind: BTreeMap::new(), reported: true };
             let point = points.entry(day.on).or_insert(new);
             let sum = point.by_kind.entry(account.kind).or_default();

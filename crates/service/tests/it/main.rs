@@ -1,6 +1,7 @@
 //! Tests of the product by capability, on the configured database engine.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test and shows where")]
 
+mod account_types;
 mod accounts;
 mod actions;
 mod anchors;
@@ -10,6 +11,7 @@ mod clocks;
 mod connections;
 mod devices;
 mod enable_banking;
+mod exchange_rates;
 mod exports;
 mod goals;
 mod idempotency;

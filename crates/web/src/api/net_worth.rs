@@ -12,7 +12,7 @@ pub(super) const GET: Endpoint = Endpoint {
     tag: "Accounts",
     summary: "Net worth over time",
     description: "Assets less debts at the end of each day, week or month, by account type. Balances come from \
-        GET /accounts/{id}/balances, at the latest exchange rates. The last day always has a point.",
+        GET /accounts/{id}/balances, at the exchange rates of each day. The last day always has a point.",
     scopes: &[Scope::AccountsRead],
     query: &[
         date("start_date", "The first day; by default a year before `end_date`."),

@@ -60,6 +60,7 @@ const NUMBERS: &[(&str, &str, &str)] = &[
     ("IncomeBlock", "percent", "65.9"),
     ("NetWorthChange", "amount", "1240.10"),
     ("NetWorthChange", "percent", "0.68"),
+    ("ExchangeRate", "rate", "1.085"),
     ("NetWorthPoint", "net_worth", "184220.15"),
     ("NetWorthPoint", "total_assets", "240100.40"),
     ("NetWorthPoint", "total_liabilities", "55880.25"),

@@ -7,6 +7,7 @@ use base::draft::{AccountKind, AssetClass, SecurityKind, Source};
 use serde_json::{Value, json};
 use service::actions::{ActionType, DecisionMethod, Kind, Proposer, Side, Status};
 use service::insights::{benefits, recurring, spending::GroupBy};
+use service::ledger::attachments::MediaType;
 use service::ledger::{Direction, accounts::ConnectionStatus, goals, spans::Interval};
 use service::trading::paper::EntryKind;
 use service::webhooks::{DeliveryStatus, DisabledReason, EndpointStatus, EventStatus};
@@ -50,6 +51,12 @@ const SETS: &[ValueSet] = &[
         "Plaid's type of an account.",
         words_of!(AccountKind),
         &[("Account", "type"), ("BreakdownPart", "type")],
+    ),
+    set(
+        "AttachmentType",
+        "The type of an attachment, detected from its content.",
+        words_of!(MediaType),
+        &[("Attachment", "media_type"), ("AttachmentContent", "media_type")],
     ),
     set(
         "AccountStatus",

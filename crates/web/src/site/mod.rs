@@ -14,6 +14,7 @@ mod display_settings;
 mod docs;
 mod error_pages;
 pub(crate) mod errors;
+mod excluded;
 pub(crate) mod fields;
 pub(crate) mod form;
 pub(crate) mod format;
@@ -65,7 +66,7 @@ use crate::error::Refusal;
 pub(crate) fn router(web: &WebState) -> Router<WebState> {
     let routes = Router::new()
         .merge(pages().layer(from_fn_with_state(web.clone(), sensitive::require_proof)))
-        .route("/docs", docs::route())
+        .merge(docs::router())
         .merge(docs::guides::router())
         .route("/docs/", get(|| async { Redirect::permanent("/docs") }))
         .route("/docs/errors", get(docs::errors::list))
@@ -75,6 +76,7 @@ pub(crate) fn router(web: &WebState) -> Router<WebState> {
         .route("/manifest.webmanifest", get(install::manifest))
         .route("/worker.js", get(install::worker))
         .route("/offline", get(install::offline))
+        .route("/calendar/{file}", get(recurring::feed::get))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/v1/openapi.json", get(openapi).fallback(openapi_other_methods))
@@ -101,6 +103,8 @@ fn pages() -> Router<WebState> {
         .route("/accounts/{id}/balance", post(accounts::set_balance))
         .route("/accounts/{id}/transactions", post(accounts::add_transaction))
         .route("/accounts/{id}/name", post(accounts::rename))
+        .route("/accounts/{id}/type", post(accounts::set_type))
+        .route("/accounts/{id}/terms", post(accounts::set_terms))
         .route("/accounts/{id}/hide", post(accounts::hide))
         .route("/accounts/{id}/close", post(accounts::close))
         .route("/accounts/{id}/reopen", post(accounts::reopen))
@@ -110,6 +114,7 @@ fn pages() -> Router<WebState> {
         .route("/goals/new", get(goals::new).post(goals::create))
         .route("/goals/{id}", get(goals::edit).post(goals::change))
         .route("/goals/{id}/status", post(goals::set_status))
+        .route("/goals/{id}/delete", post(goals::delete))
         .route("/scores", get(scores::get))
         .route("/benefits", get(benefits::get))
         .route("/benefits/{id}", post(benefits::mark))
@@ -165,6 +170,10 @@ fn money() -> Router<WebState> {
         .route("/search", get(search::get))
         .route("/recurring", get(recurring::get))
         .route("/recurring/{id}", get(recurring::detail::get).post(recurring::manage::update))
+        .route("/recurring/feed", post(recurring::feed::create))
+        .route("/recurring/feed/revoke", post(recurring::feed::revoke))
+        .route("/recurring/{id}/merge", post(recurring::manage::merge))
+        .route("/recurring/{id}/separate", post(recurring::manage::separate))
         .route("/recurring/{id}/dismiss", post(recurring::manage::dismiss))
         .route("/recurring/{id}/restore", post(recurring::manage::restore))
         .route("/income", get(income::get))

@@ -4,7 +4,7 @@ use base::date_from_days;
 use http::StatusCode;
 use maud::{Markup, html};
 use service::Error;
-use service::insights::scores::{self, Observation, Reason};
+use service::insights::scores::{self, Explanation, Observation, Reason};
 
 use super::app_page::AppPage;
 use super::chart::{NumberLine, Point};
@@ -74,9 +74,10 @@ fn page(person: &Person, observed: &Observation, history: &[Observation]) -> Mar
                 ul.rows { @for step in &why.next_steps { li { span.what { (person.view.mask_amounts(step)) } } } }
             }
         }
+        (sum(why))
         @for (part, name, points, question) in parts {
             section.card aria-label=(name) {
-                header { h2 { (name) } strong { (points) } }
+                header { h2 { (name) } strong { (points) " out of 100" } }
                 progress aria-label={ (name) " score" } max="100" value=(points) {}
                 p.soft { (question) }
                 ul.rows {
@@ -87,6 +88,51 @@ fn page(person: &Person, observed: &Observation, history: &[Observation]) -> Mar
             }
         }
         (method())
+    }
+}
+
+/// How the points of the parts add up to the overall score.
+fn sum(why: &Explanation) -> Markup {
+    let of_part = |part: &str| {
+        let reasons = || why.reasons.iter().filter(move |it| it.part == part);
+        let earned: i64 = reasons().map(|it| it.earned_tenths).sum();
+        let possible: i64 = reasons().map(|it| it.possible_tenths).sum();
+        (earned, possible)
+    };
+    let parts = [
+        ("Recovery", of_part("recovery")),
+        ("Capacity", of_part("capacity")),
+        ("Baseline", of_part("baseline")),
+    ];
+    let earned: i64 = parts.iter().map(|(_, it)| it.0).sum();
+    let possible: i64 = parts.iter().map(|(_, it)| it.1).sum();
+    html! {
+        @if possible > 0 {
+            section.card aria-labelledby="sum" {
+                h2 id="sum" { "How the points add up" }
+                ul.rows {
+                    @for (name, (earned, possible)) in parts {
+                        li {
+                            span.what { (name) }
+                            span.amount { (tenths(earned)) " of " (tenths(possible)) " points" }
+                        }
+                    }
+                    li {
+                        strong.what { "Overall" }
+                        strong.amount { (tenths(earned)) " of " (tenths(possible)) " points" }
+                    }
+                }
+                p.soft { "The overall score is rounded to a whole number." }
+            }
+        }
+    }
+}
+
+/// Tenths as a number: 185 is "18.5", 180 is "18".
+fn tenths(tenths: i64) -> String {
+    match tenths % 10 {
+        0 => (tenths / 10).to_string(),
+        rest => format!("{}.{rest}", tenths / 10),
     }
 }
 
@@ -101,7 +147,11 @@ fn row(reason: &Reason, largest_drag: Option<&str>) -> Markup {
                 }
                 span.soft { (reason.text) }
             }
-            span.amount { (reason.points_hundredths / 100) " out of 100" }
+            @if reason.possible_tenths > 0 {
+                span.amount { (tenths(reason.earned_tenths)) " of " (tenths(reason.possible_tenths)) " points" }
+            } @else {
+                span.amount { (reason.points_hundredths / 100) " out of 100" }
+            }
         }
     }
 }

@@ -34,7 +34,7 @@ pub use event::{ActionFacts, Event, EventType, example};
 pub use goal::{Goal, Goals};
 pub use income::{Income, IncomeBlock, IncomePart, IncomeWindow, Variability};
 pub use investment::{AccountTotal, Holding, HoldingGroup, Investments};
-pub use net_worth::{NetWorthHistory, NetWorthPoint};
+pub use net_worth::{ExchangeRate, NetWorthHistory, NetWorthPoint};
 pub use page::{ErrorBody, ErrorDetail, Meta, Pagination};
 pub use paper::{
     PaperAccount, PaperAccounts, PaperActivity, PaperHolding, PaperHoldings, PaperTrade,

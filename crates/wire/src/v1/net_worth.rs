@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use super::Excluded;
 use crate::json::{Day, Number};
 
-/// Net worth over time in the person's base currency, at the latest exchange rates. Hidden accounts are excluded.
+/// Net worth over time in the person's base currency, at the exchange rates of each day. Hidden accounts are excluded.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct NetWorthHistory {
     #[schema(example = "USD")]
@@ -19,6 +19,20 @@ pub struct NetWorthHistory {
     pub points: Vec<NetWorthPoint>,
     /// Current balances that are in no total because there is no exchange rate for their currency.
     pub excluded: Vec<Excluded>,
+    /// The newest exchange rates of the accounts in other currencies. Earlier points use the rate of their day, or the
+    /// first known one.
+    pub exchange_rates: Vec<ExchangeRate>,
+}
+
+/// One unit of a currency in the person's base currency.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ExchangeRate {
+    #[schema(example = "EUR")]
+    pub currency: String,
+    #[schema(example = json!(1.085))]
+    pub rate: Number,
+    /// The day of the rate.
+    pub date: Day,
 }
 
 /// The net worth at the end of a day.

@@ -73,6 +73,10 @@ const BOUNDED: &[(&str, &str)] = &[
     ("service/src/ingest/connections/list.rs::OFFERS", "one row for each connection of a person"),
     ("service/src/ingest/imports/files/parse.rs::MAPPINGS", "one person's column mappings"),
     ("service/src/ingest/imports/holdings.rs::STORED", "the holdings of one account"),
+    (
+        "service/src/ingest/imports/journal.rs::OF_ACCOUNT",
+        "the journal entries of one account, which are kept for 90 days",
+    ),
     ("service/src/ingest/imports/list.rs::ACCOUNTS", "the accounts of one import"),
     (
         "service/src/ingest/imports/transactions.rs::AROUND",
@@ -117,6 +121,7 @@ const BOUNDED: &[(&str, &str)] = &[
         "service/src/insights/recurring/choices.rs::ALL",
         "the recurring streams that one person changed",
     ),
+    ("service/src/insights/recurring/detail.rs::LIST", "one person's recurring streams"),
     ("service/src/insights/recurring/mod.rs::LIST", "one person's recurring streams"),
     ("service/src/insights/recurring/mod.rs::OF_MERCHANT", "the streams of one merchant"),
     ("service/src/insights/recurring/recompute.rs::LIST", "one person's recurring streams"),

@@ -47,8 +47,17 @@ pub(super) fn save(
                 stamps::mark_account(tx, batch.user, id, batch.stamp)?;
             }
         }
-        let subtype = draft.subtype.clone().filter(|_| incoming.into.is_none()).or(stored.subtype);
-        return Ok(SavedAccount { id, currency, kind, subtype, is_new: false });
+        let is_from_source = incoming.into.is_none() && !stored.has_own_type;
+        let subtype = draft.subtype.clone().filter(|_| is_from_source).or(stored.subtype);
+        let is_balance_reversed = kind.is_debt() != draft.kind.is_debt();
+        return Ok(SavedAccount {
+            id,
+            currency,
+            kind,
+            subtype,
+            is_balance_reversed,
+            is_new: false,
+        });
     }
     let id = batch.app.ids.make::<kinds::Account>();
     insert(tx, batch, id, draft)?;
@@ -59,7 +68,7 @@ pub(super) fn save(
         r#type: draft.kind.as_str(),
     });
     let (currency, kind, subtype) = (draft.currency, draft.kind, draft.subtype.clone());
-    Ok(SavedAccount { id, currency, kind, subtype, is_new: true })
+    Ok(SavedAccount { id, currency, kind, subtype, is_balance_reversed: false, is_new: true })
 }
 
 struct StoredAccount {
@@ -71,6 +80,8 @@ struct StoredAccount {
     subtype: Option<String>,
     institution_name: Option<String>,
     closed_on: Option<Date>,
+    /// Whether the person chose its type.
+    has_own_type: bool,
 }
 
 impl StoredAccount {
@@ -79,7 +90,7 @@ impl StoredAccount {
             |new: &Option<String>, stored: &Option<String>| new.is_some() && new != stored;
         draft.name != self.name
             || differs(&draft.mask, &self.mask)
-            || differs(&draft.subtype, &self.subtype)
+            || (!self.has_own_type && differs(&draft.subtype, &self.subtype))
             || differs(&draft.institution_name, &self.institution_name)
             || draft.closed_on != self.closed_on
     }
@@ -95,6 +106,7 @@ fn read_stored(row: &db::Row<'_>) -> db::Result<StoredAccount> {
         subtype: row.get(5)?,
         institution_name: row.get(6)?,
         closed_on: row.get(7)?,
+        has_own_type: row.get::<Option<Timestamp>>(8)?.is_some(),
     })
 }
 
@@ -155,9 +167,13 @@ pub(super) fn save_balances(
     draft: &AccountDraft,
 ) -> Result<()> {
     let (user, id) = (batch.user, account.id);
+    // The source may know the account as something owned, and the person as something owed.
+    let signed =
+        |minor: i64| if account.is_balance_reversed { minor.saturating_neg() } else { minor };
     for past in &draft.past_balances {
         batch.record(tx, account, RowKey::Balance(id, past.on))?;
-        if tx.execute(SAVE_PAST, params![user, id, past.on, past.current_minor])? > 0 {
+        let past_minor = signed(past.current_minor);
+        if tx.execute(SAVE_PAST, params![user, id, past.on, past_minor])? > 0 {
             batch.balances_dirty = true;
             batch.changed.insert(id);
         } else {
@@ -171,7 +187,8 @@ pub(super) fn save_balances(
         Ok((as_of, values))
     })?;
     let (stored_as_of, stored) = before.unwrap_or((None, [None; 3]));
-    let now = [Some(balance.current_minor), balance.available_minor, balance.limit_minor];
+    let current_minor = Some(signed(balance.current_minor));
+    let now = [current_minor, balance.available_minor, balance.limit_minor];
     if stored_as_of == Some(balance.as_of) && stored == now {
         return Ok(());
     }
@@ -200,10 +217,10 @@ pub(super) fn save_balances(
 }
 
 const BY_EXTERNAL_ID: &str =
-    "select id, currency, kind, name, mask, subtype, institution_name, closed_on from accounts
+    "select id, currency, kind, name, mask, subtype, institution_name, closed_on, own_type_at from accounts
     where user_id = $1 and connection_id = $2 and external_id = $3";
 const BY_ID: &str =
-    "select id, currency, kind, name, mask, subtype, institution_name, closed_on from accounts
+    "select id, currency, kind, name, mask, subtype, institution_name, closed_on, own_type_at from accounts
     where user_id = $1 and id = $2";
 const INSERT: &str =
     "insert into accounts (user_id, id, connection_id, external_id, name, mask, kind, subtype,
@@ -211,12 +228,13 @@ const INSERT: &str =
     closed_on, transaction_count, created_at, updated_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0, $16, $16)";
 // Updates only a row that changes, so that `updated_at` is the time of a change.
-const UPDATE: &str = "update accounts set name = $3, mask = coalesce($4, mask), subtype = coalesce($5, subtype),
+const UPDATE: &str = "update accounts set name = $3, mask = coalesce($4, mask),
+    subtype = case when own_type_at is null then coalesce($5, subtype) else subtype end,
     institution_name = coalesce($6, institution_name), institution_logo = coalesce($7, institution_logo),
     interest_rate = coalesce($8, interest_rate), apy_display = coalesce($9, apy_display),
     next_payment_due_on = coalesce($10, next_payment_due_on), closed_on = $11, updated_at = $12
     where user_id = $1 and id = $2 and (name <> $3 or mask is distinct from coalesce($4, mask)
-        or subtype is distinct from coalesce($5, subtype)
+        or (own_type_at is null and subtype is distinct from coalesce($5, subtype))
         or institution_name is distinct from coalesce($6, institution_name)
         or institution_logo is distinct from coalesce($7, institution_logo)
         or interest_rate is distinct from coalesce($8, interest_rate)

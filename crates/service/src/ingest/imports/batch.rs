@@ -48,6 +48,8 @@ pub(super) struct SavedAccount {
     pub(super) currency: Currency,
     pub(super) kind: AccountKind,
     pub(super) subtype: Option<String>,
+    /// Whether the source reports the balance with the other sign, as owned instead of owed or as owed instead of owned.
+    pub(super) is_balance_reversed: bool,
     pub(super) is_new: bool,
 }
 

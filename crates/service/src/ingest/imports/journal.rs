@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use base::{AccountId, Date, ImportId, SecurityId, TransactionId, UserId};
-use db::{Param, Row, Tx, Value};
+use db::{Param, Row, Tx, Value, params};
 use serde_json::Value as Json;
 
 use crate::{Error, Result};
@@ -175,6 +175,41 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
     pairs.1.is_empty().then(|| pairs.0.iter().map(byte).collect())?
 }
 
+/// Changes the sign of an account's balances in the journals of its imports, because the person changed it from
+/// something owned to something owed, or back.
+pub(crate) fn negate_balances(tx: &mut Tx<'_>, user: UserId, account: AccountId) -> Result<()> {
+    let id = account.to_string();
+    let balances = format!("{id} %");
+    let entries = tx.all(OF_ACCOUNT, params![user, &id, &balances], |row| {
+        let (table, before): (String, String) = (row.get(1)?, row.get(3)?);
+        Ok((row.get::<ImportId>(0)?, table, row.get::<String>(2)?, before))
+    })?;
+    for (import, table, row_key, before) in entries {
+        let broken = || Error::internal("an entry of the import journal cannot be read");
+        let mut values: Vec<Json> = serde_json::from_str(&before).map_err(|_| broken())?;
+        let column = if table == ACCOUNTS.name { BALANCE_OF_ACCOUNT } else { BALANCE_OF_DAY };
+        let value = values.get_mut(column).ok_or_else(broken)?;
+        if let Some(minor) = value.as_i64() {
+            *value = minor.saturating_neg().into();
+        }
+        let before = Json::Array(values).to_string();
+        tx.execute(REPLACE, params![user, import, &table, &row_key, &before])?;
+    }
+    Ok(())
+}
+
+/// The position of `balance_current_minor` in the image of an account, and of `current_minor` in that of a balance.
+const BALANCE_OF_ACCOUNT: usize = 6;
+const BALANCE_OF_DAY: usize = 2;
+
+const OF_ACCOUNT: &str = "select import_id, what, row_key, before from import_journal
+    where user_id = $1 and before is not null and ((what = 'account' and row_key = $2)
+        or (what = 'balance' and row_key like $3))";
+const REPLACE: &str = "update import_journal set before = $5
+    where user_id = $1 and import_id = $2 and what = $3 and row_key = $4";
+
+pub(super) const STATEMENTS: &[&str] = &[OF_ACCOUNT, REPLACE];
+
 // The person's own settings of an account are not part of an import, so undo leaves them.
 const ACCOUNTS: JournaledTable = JournaledTable {
     name: "account",
@@ -182,7 +217,8 @@ const ACCOUNTS: JournaledTable = JournaledTable {
         balance_available_minor, balance_limit_minor, balance_as_of, interest_rate, apy_display,
         next_payment_due_on, closed_on, updated_at from accounts where user_id = $1 and id = $2",
     delete: "delete from accounts where user_id = $1 and id = $2",
-    restore: "update accounts set name = $3, mask = $4, subtype = $5, institution_name = $6, institution_logo = $7,
+    restore: "update accounts set name = $3, mask = $4,
+        subtype = case when own_type_at is null then $5 else subtype end, institution_name = $6, institution_logo = $7,
         balance_current_minor = $8, balance_available_minor = $9, balance_limit_minor = $10, balance_as_of = $11,
         interest_rate = $12, apy_display = $13, next_payment_due_on = $14, closed_on = $15, updated_at = $16
         where user_id = $1 and id = $2",

@@ -16,6 +16,7 @@ mod undo;
 
 pub use commit::commit;
 pub(crate) use commit::{commit_in, prepare};
+pub(crate) use journal::negate_balances;
 pub use list::{Import, get, list, list_accounts};
 pub use request::Summary;
 pub(crate) use request::{FileInfo, ImportOutcome, ImportRequest, IncomingAccount, Progress};
@@ -30,6 +31,7 @@ pub(crate) fn statements() -> Vec<&'static str> {
         batch::STATEMENTS,
         commit::STATEMENTS,
         holdings::STATEMENTS,
+        journal::STATEMENTS,
         list::STATEMENTS,
         trades::STATEMENTS,
         transactions::STATEMENTS,

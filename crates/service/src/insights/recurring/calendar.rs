@@ -67,7 +67,7 @@ pub async fn month(app: &App, caller: &Caller, of: Date) -> Result<Vec<Due>> {
         let today = app.today(caller);
         for on in expected_days(stream, first, last) {
             let state = if on < today { State::Late } else { State::Expected };
-            all.push(due(on, state, expected_minor(stream), None));
+            all.push(due(on, state, stream.expected_minor(), None));
         }
     }
     all.sort_by(|a, b| (a.on, &a.name, a.stream).cmp(&(b.on, &b.name, b.stream)));
@@ -81,10 +81,6 @@ pub(in crate::insights) fn expected_days(stream: &Stream, first: Date, last: Dat
         return Vec::new();
     }
     Schedule::going_on(stream.frequency, next).slots(first.max(next), last)
-}
-
-pub(in crate::insights) fn expected_minor(stream: &Stream) -> i64 {
-    if stream.amount_class.is_variable() { stream.average_minor } else { stream.last_minor }
 }
 
 const POSTED: &str = "select id, posted_on, amount_minor from transactions

@@ -1,4 +1,5 @@
-//! What the person decided about a stream: another name, another type, or that it is no recurring payment.
+//! What the person decided about a stream: another name, type or amount, the stream it belongs to, or that it is no
+//! recurring payment.
 //!
 //! Streams are recomputed from transactions and keep their id while they have transactions in common. A decision follows
 //! that id. If the stream was gone for a while or its transactions were imported anew, the decision moves to a new
@@ -21,11 +22,13 @@ use crate::{App, Caller, Error, Result};
 
 const NAME_LENGTH_MAX: usize = 80;
 
-/// The name and type that the person gives a stream. None for the automatic one.
+/// The name, type and amount that the person gives a stream. None for the automatic one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StreamLabels {
     pub name: Option<String>,
     pub kind: Option<Kind>,
+    /// What the next payments are expected to be, without a sign.
+    pub amount_minor: Option<i64>,
 }
 
 impl StreamLabels {
@@ -38,6 +41,9 @@ impl StreamLabels {
             let message = format!("name must have 1 to {NAME_LENGTH_MAX} characters on one line");
             return Err(Error::invalid("name", message));
         }
+        if self.amount_minor.is_some_and(|it| it <= 0) {
+            return Err(Error::invalid("amount", "amount must be more than zero"));
+        }
         match (self.kind, direction) {
             (None, _)
             | (Some(Kind::Bill | Kind::Subscription | Kind::Other), Direction::Outflow) => Ok(()),
@@ -49,14 +55,16 @@ impl StreamLabels {
     }
 }
 
-/// The name and type that the person gave a stream.
+/// The name, type and amount that the person gave a stream.
 pub async fn get_labels(app: &App, caller: &Caller, id: StreamId) -> Result<StreamLabels> {
     caller.require_owner("stream")?;
     let found = app.db.first(FIND, params![caller.user, id], read_choice).await?;
-    Ok(found.map(|(_, it)| StreamLabels { name: it.name, kind: it.kind }).unwrap_or_default())
+    let labels =
+        |it: Choice| StreamLabels { name: it.name, kind: it.kind, amount_minor: it.amount_minor };
+    Ok(found.map(|(_, it)| labels(it)).unwrap_or_default())
 }
 
-/// Renames a stream and marks its type.
+/// Renames a stream, marks its type and sets its amount.
 pub async fn set_labels(
     app: &App,
     caller: &Caller,
@@ -67,6 +75,7 @@ pub async fn set_labels(
         labels.check(stream.direction)?;
         choice.name = labels.name.map(|it| it.trim().to_owned());
         choice.kind = labels.kind;
+        choice.amount_minor = labels.amount_minor;
         Ok(format!(
             "Labeled the recurring payment {}",
             choice.name.as_deref().unwrap_or(&stream.name)
@@ -102,6 +111,17 @@ async fn change(
     action: &'static str,
     edit: impl FnOnce(&Stream, &mut Choice) -> Result<String> + Send + 'static,
 ) -> Result<()> {
+    change_in(app, caller, id, action, |_, stream, choice| edit(stream, choice)).await
+}
+
+/// As `change`, for an edit that also reads or writes other rows.
+pub(super) async fn change_in(
+    app: &App,
+    caller: &Caller,
+    id: StreamId,
+    action: &'static str,
+    edit: impl FnOnce(&mut Tx<'_>, &Stream, &mut Choice) -> Result<String> + Send + 'static,
+) -> Result<()> {
     caller.require(Scope::RecurringRead)?;
     caller.require_owner("stream")?;
     let (mine, caller) = (app.clone(), caller.clone());
@@ -110,16 +130,10 @@ async fn change(
         person_lock::lock(tx, caller.user)?;
         let now = mine.clock.now();
         let found = tx.first(GET, params![caller.user, id], read)?;
-        let mut stream = found.ok_or(Error::NotFound("stream"))?;
-        let stored = tx.first(FIND, params![caller.user, id], read_choice)?.map(|(_, it)| it);
-        let mut choice = stored.unwrap_or_else(|| Choice::about(&stream));
-        let details = edit(&stream, &mut choice)?;
-        save_choice(tx, caller.user, &stream, &choice)?;
-        choice.apply(&mut stream);
-        tx.execute(
-            RELABEL,
-            params![caller.user, id, &stream.name, stream.kind.as_str(), stream.dismissed_at, now],
-        )?;
+        let stream = found.ok_or(Error::NotFound("stream"))?;
+        let mut choice = find(tx, caller.user, &stream)?;
+        let details = edit(tx, &stream, &mut choice)?;
+        save(tx, caller.user, stream, &choice, now)?;
         let event = Event::RecurringUpdated { stream_ids: vec![id.to_string()], count: 1 };
         outbox::append(&mine.webhooks, tx, caller.user, &[event])?;
         audit::note(tx, caller.user, now, Note::new(&caller, action, details).about(id))
@@ -127,15 +141,48 @@ async fn change(
     app.db.write(save).await
 }
 
+/// The decision about a stream, or one that changes nothing yet.
+pub(super) fn find(tx: &mut Tx<'_>, user: UserId, stream: &Stream) -> Result<Choice> {
+    let stored = tx.first(FIND, params![user, stream.id], read_choice)?.map(|(_, it)| it);
+    Ok(stored.unwrap_or_else(|| Choice::about(stream)))
+}
+
+/// Stores a decision, and changes its stream by it.
+pub(super) fn save(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    mut stream: Stream,
+    choice: &Choice,
+    now: Timestamp,
+) -> Result<()> {
+    save_choice(tx, user, &stream, choice)?;
+    choice.apply(&mut stream);
+    let values = params![
+        user,
+        stream.id,
+        &stream.name,
+        stream.kind.as_str(),
+        stream.dismissed_at,
+        stream.own_amount_minor,
+        stream.monthly_minor,
+        stream.merged_into,
+        now
+    ];
+    tx.execute(RELABEL, values)?;
+    Ok(())
+}
+
 /// The stored decision about one stream.
 #[derive(Debug, Clone)]
-struct Choice {
+pub(super) struct Choice {
     stream: StreamId,
     direction: Direction,
     frequency: Frequency,
-    name: Option<String>,
+    pub(super) name: Option<String>,
     kind: Option<Kind>,
     dismissed_at: Option<Timestamp>,
+    amount_minor: Option<i64>,
+    pub(super) merged_into: Option<StreamId>,
 }
 
 impl Choice {
@@ -148,13 +195,27 @@ impl Choice {
             name: None,
             kind: None,
             dismissed_at: None,
+            amount_minor: None,
+            merged_into: None,
         }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.name.is_none()
+            && self.kind.is_none()
+            && self.dismissed_at.is_none()
+            && self.amount_minor.is_none()
+            && self.merged_into.is_none()
     }
 
     fn apply(&self, stream: &mut Stream) {
         stream.name = self.name.clone().unwrap_or_else(|| automatic_name(stream));
         stream.kind = self.kind.unwrap_or_else(|| automatic_kind(stream));
         stream.dismissed_at = self.dismissed_at;
+        stream.own_amount_minor = self.amount_minor;
+        let amount = self.amount_minor.unwrap_or(stream.average_minor);
+        stream.monthly_minor = stream.frequency.monthly(amount);
+        stream.merged_into = self.merged_into;
     }
 }
 
@@ -180,6 +241,7 @@ impl Choices {
     ) -> Result<()> {
         let Some(first) = streams.first() else { return Ok(()) };
         let merchant = (first.account_id, first.merchant_key.clone());
+        let mut moves: Vec<(StreamId, StreamId)> = Vec::new();
         let Some(choices) = self.0.get_mut(&merchant) else { return Ok(()) };
         let ids: BTreeSet<StreamId> = streams.iter().map(|it| it.id).collect();
         for stream in streams {
@@ -190,6 +252,7 @@ impl Choices {
                 });
                 if let Some(choice) = moved {
                     tx.execute(DELETE, params![user, choice.stream])?;
+                    moves.push((choice.stream, stream.id));
                     choice.stream = stream.id;
                     save_choice(tx, user, stream, choice)?;
                 }
@@ -198,6 +261,27 @@ impl Choices {
                 choice.apply(stream);
             }
         }
+        for (from, to) in moves {
+            self.move_merges(tx, user, from, to)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the streams that were merged into one follow it to its new id.
+    fn move_merges(
+        &mut self,
+        tx: &mut Tx<'_>,
+        user: UserId,
+        from: StreamId,
+        to: StreamId,
+    ) -> Result<()> {
+        for choice in self.0.values_mut().flatten() {
+            if choice.merged_into == Some(from) {
+                choice.merged_into = Some(to);
+            }
+        }
+        tx.execute(MOVE_CHOICES, params![user, from, to])?;
+        tx.execute(MOVE_STREAMS, params![user, from, to])?;
         Ok(())
     }
 }
@@ -211,6 +295,8 @@ fn read_choice(row: &db::Row<'_>) -> db::Result<((AccountId, String), Choice)> {
         name: row.get(5)?,
         kind: row.get(6)?,
         dismissed_at: row.get(7)?,
+        amount_minor: row.get(8)?,
+        merged_into: row.get(9)?,
     };
     Ok(((row.get(1)?, row.get(2)?), choice))
 }
@@ -218,7 +304,7 @@ fn read_choice(row: &db::Row<'_>) -> db::Result<((AccountId, String), Choice)> {
 /// Stores a decision, with the frequency that its stream has now.
 fn save_choice(tx: &mut Tx<'_>, user: UserId, stream: &Stream, choice: &Choice) -> Result<()> {
     tx.execute(DELETE, params![user, stream.id])?;
-    if choice.name.is_none() && choice.kind.is_none() && choice.dismissed_at.is_none() {
+    if choice.is_empty() {
         return Ok(());
     }
     let values = params![
@@ -230,21 +316,29 @@ fn save_choice(tx: &mut Tx<'_>, user: UserId, stream: &Stream, choice: &Choice) 
         stream.frequency.as_str(),
         &choice.name,
         choice.kind.map(Kind::as_str),
-        choice.dismissed_at
+        choice.dismissed_at,
+        choice.amount_minor,
+        choice.merged_into
     ];
     tx.execute(INSERT, values)?;
     Ok(())
 }
 
-const ALL: &str = "select stream_id, account_id, merchant_key, direction, frequency, name, stream_type, dismissed_at
-    from stream_choices where user_id = $1";
-const FIND: &str = "select stream_id, account_id, merchant_key, direction, frequency, name, stream_type, dismissed_at
-    from stream_choices where user_id = $1 and stream_id = $2";
+const ALL: &str = "select stream_id, account_id, merchant_key, direction, frequency, name, stream_type, dismissed_at,
+    amount_minor, merged_into from stream_choices where user_id = $1";
+const FIND: &str = "select stream_id, account_id, merchant_key, direction, frequency, name, stream_type, dismissed_at,
+    amount_minor, merged_into from stream_choices where user_id = $1 and stream_id = $2";
 const DELETE: &str = "delete from stream_choices where user_id = $1 and stream_id = $2";
 const INSERT: &str = "insert into stream_choices (user_id, stream_id, account_id, merchant_key, direction, frequency,
-    name, stream_type, dismissed_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    name, stream_type, dismissed_at, amount_minor, merged_into)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 const RELABEL: &str =
-    "update streams set name = $3, stream_type = $4, dismissed_at = $5, updated_at = $6
-    where user_id = $1 and id = $2";
+    "update streams set name = $3, stream_type = $4, dismissed_at = $5, own_amount_minor = $6,
+    monthly_minor = $7, merged_into = $8, updated_at = $9 where user_id = $1 and id = $2";
+pub(super) const MOVE_CHOICES: &str =
+    "update stream_choices set merged_into = $3 where user_id = $1 and merged_into = $2";
+pub(super) const MOVE_STREAMS: &str =
+    "update streams set merged_into = $3 where user_id = $1 and merged_into = $2";
 
-pub(super) const STATEMENTS: &[&str] = &[ALL, FIND, DELETE, INSERT, RELABEL];
+pub(super) const STATEMENTS: &[&str] =
+    &[ALL, FIND, DELETE, INSERT, RELABEL, MOVE_CHOICES, MOVE_STREAMS];

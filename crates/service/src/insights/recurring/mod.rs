@@ -4,6 +4,8 @@ mod automatic;
 mod calendar;
 mod choices;
 mod detail;
+mod feed;
+mod merging;
 mod recompute;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,10 +24,14 @@ use crate::ledger::net_worth::ExcludedBalance;
 use crate::ledger::{Direction, accounts, rates};
 use crate::{App, Caller, Error, Result};
 
+pub(super) use calendar::expected_days;
 pub use calendar::{Due, State, month};
-pub(super) use calendar::{expected_days, expected_minor};
 pub use choices::{StreamLabels, dismiss, get_labels, restore, set_labels};
 pub use detail::{Payment, find, get};
+pub use feed::{
+    Feed, FeedDetail, FeedEvent, create_feed, find_feed, list_feed_events, revoke_feed,
+};
+pub use merging::{MergedPart, merge, separate};
 pub(super) use recompute::{recompute, recurring_inflows};
 
 base::words!(Kind {
@@ -70,7 +76,28 @@ pub struct Stream {
     pub missed_on: Vec<Date>,
     /// When the person said that it is no recurring payment.
     pub dismissed_at: Option<Timestamp>,
+    /// The amount that the person expects, without a sign.
+    pub own_amount_minor: Option<i64>,
+    /// The stream that the person merged it into.
+    pub merged_into: Option<StreamId>,
+    /// The streams that were merged into it. Filled in when streams are listed.
+    pub merged: Vec<MergedPart>,
     pub updated_at: Timestamp,
+}
+
+impl Stream {
+    /// The amount of the next payment, without a sign: the person's own, or else the average of one that varies, or else
+    /// the last one.
+    pub fn expected_minor(&self) -> i64 {
+        let detected =
+            if self.amount_class.is_variable() { self.average_minor } else { self.last_minor };
+        self.own_amount_minor.unwrap_or(detected)
+    }
+
+    /// Whether the expected amount is an average.
+    pub fn is_amount_estimated(&self) -> bool {
+        self.own_amount_minor.is_none() && self.amount_class.is_variable()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,23 +133,23 @@ pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<StreamLi
         return Err(Error::NotFound("account"));
     }
     let as_of = app.db.first(COMPUTED_AT, params![caller.user], |row| row.get(0)).await?;
-    let mut streams = Vec::new();
     let all = app.db.all(LIST, params![caller.user], read).await?;
-    let (dismissed, all): (Vec<Stream>, Vec<Stream>) =
-        all.into_iter().partition(|it| it.dismissed_at.is_some());
-    for stream in all {
-        let account = accounts.iter().find(|it| it.id == stream.account_id);
-        let Some(account) = account else { continue };
-        let shown = match filter.account_id {
+    let shown = |it: &Stream| {
+        let account = accounts.iter().find(|account| account.id == it.account_id);
+        account.is_some_and(|account| match filter.account_id {
             Some(id) => id == account.id,
             None => account.hidden_at.is_none(),
-        };
-        let matches = filter.status.is_none_or(|it| it == stream.status)
-            && filter.direction.is_none_or(|it| it == stream.direction);
-        if shown && matches {
-            streams.push((stream, account.name.clone()));
-        }
-    }
+        })
+    };
+    let is_dismissed = |it: &&Stream| it.dismissed_at.is_some() && it.merged_into.is_none();
+    let dismissed_count = all.iter().filter(is_dismissed).count();
+    let shown = merging::fold(all.into_iter().filter(shown).collect()).into_iter();
+    let matches = |it: &Stream| {
+        it.dismissed_at.is_none()
+            && filter.status.is_none_or(|status| status == it.status)
+            && filter.direction.is_none_or(|direction| direction == it.direction)
+    };
+    let mut streams = named(shown.filter(matches), &accounts);
     streams.sort_by_key(|(it, _)| {
         (it.status == Status::Ended, it.next_expected_on.is_none(), it.next_expected_on, it.id)
     });
@@ -142,7 +169,7 @@ pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<StreamLi
         monthly_outflow_minor: monthly(Direction::Outflow),
         excluded: excluded(&streams, &rates),
         streams,
-        dismissed_count: dismissed.len(),
+        dismissed_count,
     })
 }
 
@@ -151,15 +178,22 @@ pub async fn list_dismissed(app: &App, caller: &Caller) -> Result<Vec<(Stream, S
     caller.require(Scope::RecurringRead)?;
     caller.require_owner("stream")?;
     let accounts = accounts::list_all(app, caller).await?;
-    let all = app.db.all(LIST, params![caller.user], read).await?;
-    let dismissed = all.into_iter().filter(|it| it.dismissed_at.is_some());
-    let named = dismissed.filter_map(|stream| {
+    let all = merging::fold(app.db.all(LIST, params![caller.user], read).await?);
+    let mut named = named(all.into_iter().filter(|it| it.dismissed_at.is_some()), &accounts);
+    named.sort_by(|(a, _), (b, _)| (&a.name, a.id).cmp(&(&b.name, b.id)));
+    Ok(named)
+}
+
+/// Streams with the names of their accounts.
+fn named(
+    streams: impl Iterator<Item = Stream>,
+    accounts: &[accounts::Account],
+) -> Vec<(Stream, String)> {
+    let named = streams.filter_map(|stream| {
         let account = accounts.iter().find(|it| it.id == stream.account_id)?;
         Some((stream, account.name.clone()))
     });
-    let mut named: Vec<(Stream, String)> = named.collect();
-    named.sort_by(|(a, _), (b, _)| (&a.name, a.id).cmp(&(&b.name, b.id)));
-    Ok(named)
+    named.collect()
 }
 
 /// What the totals leave out, by currency.
@@ -190,7 +224,13 @@ pub(crate) async fn find_of_transaction(
     let of_merchant = params![caller.user, account, merchant_key];
     let streams = app.db.all(OF_MERCHANT, of_merchant, read).await?;
     let mut kept = streams.into_iter().filter(|it| it.dismissed_at.is_none());
-    Ok(kept.find(|it| it.transactions.contains(&transaction)))
+    let Some(found) = kept.find(|it| it.transactions.contains(&transaction)) else {
+        return Ok(None);
+    };
+    let Some(target) = found.merged_into else { return Ok(Some(found)) };
+    let target = app.db.first(GET, params![caller.user, target], read).await?;
+    let target = target.filter(|it| caller.may_see(it.account_id));
+    Ok(target.map_or(Some(found), |it| Some(it).filter(|it| it.dismissed_at.is_none())))
 }
 
 impl From<&StreamList> for v1::Recurring {
@@ -297,6 +337,9 @@ fn read(row: &db::Row<'_>) -> db::Result<Stream> {
         missed_on: numbers(24)?.into_iter().map(date_from_days).collect(),
         updated_at: row.get(25)?,
         dismissed_at: row.get(26)?,
+        own_amount_minor: row.get(27)?,
+        merged_into: row.get(28)?,
+        merged: Vec::new(),
     })
 }
 
@@ -306,7 +349,7 @@ macro_rules! stream_columns {
         "id, account_id, direction, merchant_key, currency, name, counterparty, counterparty_logo_url, category,
         stream_type, frequency, status, confidence, amount_class, average_minor, last_minor, min_minor, max_minor,
         monthly_minor, first_on, last_on, next_expected_on, transaction_ids, price_changes, missed_on, updated_at,
-        dismissed_at"
+        dismissed_at, own_amount_minor, merged_into"
     };
 }
 
@@ -327,6 +370,7 @@ pub(super) fn statements() -> Vec<&'static str> {
         choices::STATEMENTS,
         recompute::STATEMENTS,
         detail::STATEMENTS,
+        feed::STATEMENTS,
     ]
     .concat()
 }

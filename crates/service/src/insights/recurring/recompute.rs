@@ -111,6 +111,9 @@ pub(crate) fn recompute(tx: &mut Tx<'_>, run: &mut Recompute) -> Result<()> {
         let streams = find_streams(tx, run, &merchant, entries)?;
         save_merchant(tx, run, (streams, known), &mut choices, &mut changed)?;
     }
+    // Several streams may be merged into one.
+    changed.sort_unstable();
+    changed.dedup();
     for chunk in changed.chunks(Event::IDS_MAX) {
         run.events.push(Event::RecurringUpdated {
             stream_ids: chunk.iter().map(ToString::to_string).collect(),
@@ -208,7 +211,7 @@ fn save_merchant(
             save(tx, run, &stream)?;
             // The person does not want to hear of a stream that they dismissed.
             if stream.dismissed_at.is_none() {
-                changed.push(stream.id);
+                changed.push(stream.merged_into.unwrap_or(stream.id));
             }
         }
     }
@@ -313,6 +316,9 @@ fn new_stream(
         price_changes: found.price_changes,
         missed_on: found.missed_on,
         dismissed_at: None,
+        own_amount_minor: None,
+        merged_into: None,
+        merged: Vec::new(),
         updated_at: base::Timestamp::UNIX_EPOCH,
     };
     stream.name = automatic_name(&stream);
@@ -361,7 +367,9 @@ fn save(tx: &mut Tx<'_>, run: &Recompute, stream: &Stream) -> Result<()> {
         &changes,
         &missed,
         stream.updated_at,
-        stream.dismissed_at
+        stream.dismissed_at,
+        stream.own_amount_minor,
+        stream.merged_into
     ];
     tx.execute(DELETE, params![run.user, stream.id])?;
     tx.execute(INSERT, values)?;
@@ -388,9 +396,9 @@ const INSERT: &str =
     "insert into streams (user_id, id, account_id, direction, merchant_key, currency, name,
     counterparty, counterparty_logo_url, category, stream_type, frequency, status, confidence, amount_class,
     average_minor, last_minor, min_minor, max_minor, monthly_minor, first_on, last_on, next_expected_on,
-    transaction_ids, price_changes, missed_on, updated_at, dismissed_at)
+    transaction_ids, price_changes, missed_on, updated_at, dismissed_at, own_amount_minor, merged_into)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-    $23, $24, $25, $26, $27, $28)";
+    $23, $24, $25, $26, $27, $28, $29, $30)";
 
 pub(super) const STATEMENTS: &[&str] =
     &[OCCURRENCES, OCCURRENCES_OF, INFLOW_KEYS, LABEL, DELETE, INSERT];

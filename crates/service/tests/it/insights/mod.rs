@@ -13,6 +13,7 @@ mod rule_matches;
 mod rule_preview;
 mod scores;
 mod stream_choices;
+mod stream_merges;
 mod summary;
 mod transfers;
 

@@ -110,7 +110,11 @@ async fn a_stream_keeps_its_name_and_type_until_they_are_automatic_again() {
     let robin = household(&world).await;
     let (app, caller) = (&world.app, &robin.caller);
     let id = netflix(&world, &robin).await;
-    let mine = StreamLabels { name: Some("  Family TV ".to_owned()), kind: Some(Kind::Bill) };
+    let mine = StreamLabels {
+        name: Some("  Family TV ".to_owned()),
+        kind: Some(Kind::Bill),
+        amount_minor: None,
+    };
     recurring::set_labels(app, caller, id, mine).await.unwrap();
     let renamed = find(&world, &robin, "Family TV").await.unwrap();
     assert_eq!((renamed.name.as_str(), renamed.kind), ("Family TV", Kind::Bill));
@@ -134,12 +138,12 @@ async fn decisions_are_checked_and_belong_to_the_person() {
     let (app, caller) = (&world.app, &robin.caller);
     let id = netflix(&world, &robin).await;
     for name in ["", "  ", "two\nlines", &"x".repeat(81)] {
-        let labels = StreamLabels { name: Some(name.to_owned()), kind: None };
+        let labels = StreamLabels { name: Some(name.to_owned()), ..StreamLabels::default() };
         assert_eq!(param(recurring::set_labels(app, caller, id, labels).await), "name", "{name:?}");
     }
     let pay = find(&world, &robin, "Acme").await.unwrap().id;
     for (stream, kind) in [(pay, Kind::Bill), (id, Kind::Income), (id, Kind::Transfer)] {
-        let labels = StreamLabels { name: None, kind: Some(kind) };
+        let labels = StreamLabels { kind: Some(kind), ..StreamLabels::default() };
         let refused = recurring::set_labels(app, caller, stream, labels).await;
         assert_eq!(param(refused), "stream_type", "{kind:?}");
     }

@@ -2,11 +2,12 @@
 
 use axum::extract::Path;
 use base::AccountId;
+use service::ingest::account_types;
 use service::insights::benefits;
-use service::ledger::accounts;
+use service::ledger::{account_terms, accounts};
 use service::{Error, insights};
 
-use super::{detail, parse};
+use super::{debt, detail, parse, types};
 use crate::site::app_page;
 use crate::site::errors::PageResult;
 use crate::site::fields::{self, FormError};
@@ -58,6 +59,32 @@ pub(in crate::site) async fn card(person: Person, id: Path<String>, form: Form) 
         insights::pipeline::run_for(app, caller.user).await?;
     }
     answer(&person, id, &form, done, "Card saved.").await
+}
+
+pub(in crate::site) async fn set_type(person: Person, id: Path<String>, form: Form) -> PageResult {
+    let id = parse(id)?;
+    let (app, caller) = (person.app(), &person.caller);
+    let done = match types::parse(form.text("type")) {
+        Some((kind, subtype)) => account_types::set(app, caller, id, kind, subtype).await,
+        None => Err(Error::invalid("type", "choose an account type")),
+    };
+    if done.is_ok() {
+        // Recomputed at once, so that the next page shows categories, transfers and totals for the new type.
+        insights::pipeline::run_for(app, caller.user).await?;
+    }
+    let message = "Type saved. Categories, transfers and totals are up to date.";
+    answer(&person, id, &form, done, message).await
+}
+
+pub(in crate::site) async fn set_terms(person: Person, id: Path<String>, form: Form) -> PageResult {
+    let id = parse(id)?;
+    let (app, caller) = (person.app(), &person.caller);
+    let account = accounts::get(app, caller, id).await?;
+    let done = match debt::read(&form, account.currency) {
+        Ok(terms) => account_terms::set_terms(app, caller, id, terms).await,
+        Err(error) => Err(error),
+    };
+    answer(&person, id, &form, done, "Terms saved.").await
 }
 
 /// Redirects to the account with a message, or shows the form again with the error.

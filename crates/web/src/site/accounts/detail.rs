@@ -6,20 +6,23 @@ use base::{AccountId, Money, date_from_days};
 use http::StatusCode;
 use maud::{Markup, html};
 use service::insights::benefits;
+use service::ledger::account_terms::{self, PayoffEstimate};
 use service::ledger::accounts::{self, Account};
 use service::ledger::balances::{self, Chart};
+use service::ledger::investments::{self, Holding, Investments, SortBy, View as Order};
 use service::ledger::spans::Span;
 use service::ledger::transactions::{self, Filter};
 use service::platform::cursors::Page;
 
 use super::settings_forms::{FormState, forms};
-use super::{AccountIssue, institution_label, kind_name, list, manual, parse};
+use super::{AccountIssue, debt, institution_label, kind_name, list, manual, parse};
 use crate::site::app_page::AppPage;
 use crate::site::chart::{Line, Point, ranges};
 use crate::site::errors::PageResult;
 use crate::site::fields::FormError;
 use crate::site::form::Form;
 use crate::site::format::View;
+use crate::site::investments::holdings_table;
 use crate::site::navigation::NavItem;
 use crate::site::person::Person;
 
@@ -55,20 +58,39 @@ async fn show(
             _ => Ok(None),
         }
     };
-    let (chart, rows, product) = tokio::try_join!(
+    let payoff = async {
+        match account.kind.is_debt() && account.closed_on.is_none() {
+            true => account_terms::payoff(app, caller, &account).await.map(Some),
+            false => Ok(None),
+        }
+    };
+    let holdings = async {
+        match account.kind {
+            AccountKind::Investment => holdings(person, id).await.map(Some),
+            _ => Ok(None),
+        }
+    };
+    let (chart, rows, product, payoff, holdings) = tokio::try_join!(
         balances::chart(app, caller, &account, span),
         last_transactions(person, id),
         product,
+        payoff,
+        holdings,
     )?;
+    let is_estimated = |it: &PayoffEstimate| account.kind == AccountKind::Loan || it.is_own_payment;
     let status = if sent.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let forms_state = FormState { product, sent };
     let main = html! {
         (head(person, &account, forms_state.sent.as_ref().map(|(_, wrong)| wrong)))
+        (forms(person, &account, &forms_state))
         (balance(person, &account, &chart, span))
+        @if let Some(payoff) = payoff.filter(is_estimated) {
+            (debt::payoff_card(person.view, &account, &payoff))
+        }
+        @if let Some(found) = &holdings { (holdings_card(person, &account, found)) }
+        (manual::forms(person, &account, &forms_state))
         (unexplained(person.view, &account, &chart))
         (recent(&account, &rows))
-        (manual::forms(person, &account, &forms_state))
-        (forms(person, &account, &forms_state))
     };
     Ok(AppPage::new(NavItem::Accounts, &account.name).page_with(status, person, main))
 }
@@ -149,9 +171,7 @@ fn facts(view: View, account: &Account) -> Markup {
     if let Some(apy) = &account.apy_display {
         facts.push(("APY", html! { (apy) }));
     }
-    if let Some(on) = account.next_payment_due_on {
-        facts.push(("Next payment", html! { (view.relative_day(on)) }));
-    }
+    facts.extend(debt::dates(view, account));
     html! {
         @if !facts.is_empty() {
             dl.numbers.amounts { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
@@ -192,6 +212,30 @@ fn unexplained(view: View, account: &Account, chart: &Chart) -> Markup {
                         }
                     }
                 }
+            }
+        }
+    }
+}
+
+/// The holdings of an investment account, most valuable first.
+async fn holdings(person: &Person, id: AccountId) -> service::Result<Investments> {
+    let order = Order { asset_class: None, sort_by: SortBy::CurrentValue, descending: true };
+    investments::list(person.app(), &person.caller, Some(id), order).await
+}
+
+fn holdings_card(person: &Person, account: &Account, found: &Investments) -> Markup {
+    let holdings: Vec<&Holding> =
+        found.portfolio.groups.iter().flat_map(|it| &it.holdings).collect();
+    html! {
+        section.card aria-labelledby="holdings" {
+            header {
+                h2 id="holdings" { "Holdings" }
+                a.more href="/investments" { "All investments" }
+            }
+            @if holdings.is_empty() {
+                p.soft { "Your bank or file reports no holdings for this account, only its balance." }
+            } @else {
+                (holdings_table(person.view, &account.name, &holdings))
             }
         }
     }

@@ -10,6 +10,7 @@ use service::ledger::net_worth::{self, NetWorth};
 use super::{AccountIssue, institution_label, kind_name, signed_balance};
 use crate::site::app_page::AppPage;
 use crate::site::errors::PageResult;
+use crate::site::excluded;
 use crate::site::format::plural;
 use crate::site::icons;
 use crate::site::navigation::NavItem;
@@ -60,6 +61,8 @@ fn page(person: &Person, accounts: &[Account], worth: &NetWorth, show_all: bool)
             (plural(open as i64, "open account", "open accounts")) ", total "
             a href="/" { strong { (view.money_or_unknown(total)) } } "."
         }
+        (excluded::note(view, &worth.excluded))
+        (excluded::rates(view, worth.currency, &worth.rates))
         @for kind in AccountKind::ALL { (section(person, accounts, worth, (*kind, show_all))) }
         @if hidden > 0 {
             p {

@@ -1,18 +1,20 @@
 //! The accounts pages: the list, one account with its history, and forms to change it.
 
 mod changes;
+mod debt;
 mod detail;
 mod issue;
 mod list;
 mod manual;
 mod settings_forms;
+mod types;
 
 use axum::extract::Path;
 use base::draft::AccountKind;
 use base::{AccountId, Money};
 use service::ledger::accounts::Account;
 
-pub(super) use changes::{card, close, hide, rename, reopen};
+pub(super) use changes::{card, close, hide, rename, reopen, set_terms, set_type};
 pub(super) use detail::get as detail;
 pub(super) use issue::AccountIssue;
 pub(super) use list::get as list;

@@ -1,10 +1,11 @@
-//! The settings forms of an account: name, card product, visibility and closing.
+//! The settings forms of an account: name, type, terms, card product, visibility and closing.
 
 use base::Date;
 use maud::{Markup, html};
 use service::insights::benefits::{self, Product};
 use service::ledger::accounts::Account;
 
+use super::{debt, types};
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
 use crate::site::person::Person;
@@ -25,6 +26,12 @@ impl FormState<'_> {
         }
     }
 
+    /// Whether a form of the settings is shown again with its error.
+    fn is_about_settings(&self) -> bool {
+        let names = ["name", "type", "due_day", "product", "closed_on"];
+        self.sent.as_ref().is_some_and(|(form, _)| names.iter().any(|it| form.has(it)))
+    }
+
     pub(super) fn show(&self, field: &Field<'_>) -> Markup {
         match &self.sent {
             Some((_, wrong)) => field.show(wrong),
@@ -35,30 +42,58 @@ impl FormState<'_> {
 
 pub(super) fn forms(person: &Person, account: &Account, forms_state: &FormState<'_>) -> Markup {
     html! {
-        div.columns {
-            section.card aria-labelledby="name" {
-                h2 id="name" { "Name" }
-                (name(person, account, forms_state))
-            }
-            @if let Some(product) = &forms_state.product {
-                section.card aria-labelledby="card" {
-                    h2 id="card" { "Card product" }
-                    (card(person, account, (forms_state, product)))
+        details.card.folded open[forms_state.is_about_settings()] id="settings" {
+            summary { "Account settings" }
+            div.columns {
+                section aria-labelledby="name" {
+                    h3 id="name" { "Name" }
+                    (name(person, account, forms_state))
                 }
-            }
-            section.card aria-labelledby="sight" {
-                h2 id="sight" { "Visibility" }
-                (sight(person, account))
-            }
-            section.card aria-labelledby="closing" {
-                h2 id="closing" { (if account.closed_on.is_some() { "Closed account" } else { "Close account" }) }
-                (closing(person, account, forms_state))
+                section aria-labelledby="type" {
+                    h3 id="type" { "Type" }
+                    (account_type(person, account, forms_state))
+                }
+                @if account.kind.is_debt() {
+                    section aria-labelledby="terms" {
+                        h3 id="terms" { "Terms" }
+                        (debt::form(person, account, forms_state))
+                    }
+                }
+                @if let Some(product) = &forms_state.product {
+                    section aria-labelledby="card" {
+                        h3 id="card" { "Card product" }
+                        (card(person, account, (forms_state, product)))
+                    }
+                }
+                section aria-labelledby="sight" {
+                    h3 id="sight" { "Visibility" }
+                    (sight(person, account))
+                }
+                section aria-labelledby="closing" {
+                    h3 id="closing" { (if account.closed_on.is_some() { "Closed account" } else { "Close account" }) }
+                    (closing(person, account, forms_state))
+                }
             }
         }
     }
 }
 
-fn action(account: &Account, verb: &str) -> String {
+fn account_type(person: &Person, account: &Account, forms_state: &FormState<'_>) -> Markup {
+    let options = types::options(account);
+    let options: Vec<(&str, &str)> =
+        options.iter().map(|(value, label)| (value.as_str(), label.as_str())).collect();
+    let chosen = forms_state.typed("type", &types::value_of(account));
+    let body = html! {
+        (fields::select("type", "Account type", &options, &chosen))
+        button.outlined type="submit" { "Save type" }
+    };
+    html! {
+        p.soft { "You can change it at any time. Categories, transfers, scores and net worth follow it." }
+        (fields::form(&action(account, "type"), &person.form_token, body))
+    }
+}
+
+pub(super) fn action(account: &Account, verb: &str) -> String {
     format!("/accounts/{}/{verb}", account.id)
 }
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use wire::v1::Code;
 
 use super::super::snippet::{self, prose};
-use super::{body, endpoint_id, introduction, members, try_form};
+use super::{body, endpoint_id, endpoint_path, introduction, members, try_form};
 use crate::api::{ENDPOINTS, Endpoint, Parameter, Takes, Verb};
 use crate::openapi::{self, Schemas, examples};
 
@@ -21,7 +21,7 @@ pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) 
     };
     html! {
         article.endpoint aria-labelledby=(id) {
-            h3 id=(id) { a.anchor href={ "#" (id) } { (endpoint.summary) } }
+            h2 id=(id) { a.anchor href={ "#" (id) } { (endpoint.summary) } }
             p.route {
                 span.verb { (endpoint.method.as_str()) }
                 code { "/v1" (endpoint.path) }
@@ -29,7 +29,7 @@ pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) 
                     span.soft {
                         "requires"
                         @for scope in endpoint.scopes {
-                            " " a href={ "#" (introduction::scope_id(*scope)) } { code { (scope.as_str()) } }
+                            " " a href={ "/docs#" (introduction::scope_id(*scope)) } { code { (scope.as_str()) } }
                         }
                     }
                 }
@@ -37,7 +37,7 @@ pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) 
             p.about { (prose(endpoint.description)) }
             div.pair {
                 div {
-                    h4 { "Parameters" }
+                    h3 { "Parameters" }
                     (parameters(endpoint))
                     @if endpoint.method != Verb::Get {
                         p.soft {
@@ -45,7 +45,7 @@ pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) 
                             a href="/docs/idempotency" { "Idempotency-Key" } "."
                         }
                     }
-                    @if let Some(body) = &endpoint.body { h4 { "Body" } (body::table(body)) }
+                    @if let Some(body) = &endpoint.body { h3 { "Body" } (body::table(body)) }
                 }
                 div.aside {
                     (snippet::current("Request", &curl, &format!("curl-{id}")))
@@ -55,9 +55,9 @@ pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) 
             (try_form::form(endpoint, public_url))
             div.pair {
                 div {
-                    h4 { "Response" }
+                    h3 { "Response" }
                     (answer(endpoint, schemas))
-                    h4 { "Errors" }
+                    h3 { "Errors" }
                     ul.chips { @for code in openapi::errors_of(endpoint) { li { (chip(code)) } } }
                 }
                 div.aside { (snippet::block("200 example", &snippet::json(&example))) }
@@ -77,10 +77,10 @@ fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Markup {
     let same = |it: &&Endpoint| {
         (it.answer.name, it.answer.paging) == (endpoint.answer.name, endpoint.answer.paging)
     };
-    let first = ENDPOINTS.iter().find(same).map(endpoint_id);
-    match first.filter(|it| *it != endpoint_id(endpoint)) {
+    let first = ENDPOINTS.iter().find(same).map(endpoint_path);
+    match first.filter(|it| *it != endpoint_path(endpoint)) {
         Some(first) => html! {
-            p { "Same as " a href={ "#" (first) } { "this endpoint" } "." }
+            p { "Same as " a href=(first) { "this endpoint" } "." }
         },
         None => members::answer(endpoint, schemas),
     }

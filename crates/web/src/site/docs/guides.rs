@@ -17,7 +17,7 @@ use crate::WebState;
 /// A guide: its path, title and content.
 pub(in super::super) struct Guide {
     pub(in super::super) path: &'static str,
-    title: &'static str,
+    pub(super) title: &'static str,
     body: fn(&GuideContext) -> Markup,
 }
 

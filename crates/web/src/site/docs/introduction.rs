@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use wire::v1::{Code, Scope};
 
 use super::super::snippet::{self, curl, prose};
-use super::endpoint_id;
+use super::endpoint_path;
 use crate::api::ENDPOINTS;
 use crate::openapi::examples;
 
@@ -59,7 +59,7 @@ pub(super) fn pair(explanation: &Markup, example: &Markup) -> Markup {
 
 fn start(base: &str) -> Markup {
     let explanation = html! {
-        p { "All paths on this page start with the base URL." }
+        p { "All paths start with the base URL." }
         ul.facts {
             @for fact in FACTS { li { (prose(fact)) } }
         }
@@ -76,9 +76,18 @@ fn authentication(base: &str) -> Markup {
         p {
             "Send an API key with every request. Create one under "
             a href="/settings/keys" { "Settings, API keys" }
-            ". Enter it here to try endpoints from this page. "
+            ". Enter it here to try endpoints from the pages of the reference. "
             a href="/docs/authentication" { "More about API keys" }
         }
+        (key_form())
+    };
+    let first = format!("export EVENKEEL_KEY=ek_...\n{}", curl(&format!("{base}/me")));
+    pair(&explanation, &snippet::text("First request", &first))
+}
+
+/// The field for the key that the forms of the page send.
+pub(super) fn key_form() -> Markup {
+    html! {
         form.key id="key-form" {
             div.field {
                 label for="api-key" { "Your API key" }
@@ -93,9 +102,7 @@ fn authentication(base: &str) -> Markup {
                 p.soft { "The forms on this page need JavaScript." }
             }
         }
-    };
-    let first = format!("export EVENKEEL_KEY=ek_...\n{}", curl(&format!("{base}/me")));
-    pair(&explanation, &snippet::text("First request", &first))
+    }
 }
 
 fn scopes() -> Markup {
@@ -128,7 +135,7 @@ fn users_of(scope: Scope) -> Markup {
     html! {
         @if users.peek().is_none() { span.soft { "No endpoint in this version" } }
         @for endpoint in users {
-            a.path href={ "#" (endpoint_id(endpoint)) } {
+            a.path href=(endpoint_path(endpoint)) {
                 (endpoint.method.as_str()) " " (endpoint.path)
             }
         }

@@ -1,4 +1,4 @@
-//! The form to create or edit a goal.
+//! The form to create or edit a goal, and the page of one goal around it.
 
 use axum::extract::Path;
 use base::{AccountId, Currency, Date, Money};
@@ -8,7 +8,7 @@ use service::ledger::accounts::{self, Account, Filter};
 use service::ledger::goals::{self, Details, Kind, NewGoal, Status};
 use service::{Error, Result};
 
-use super::{kind_name, parse, status_name};
+use super::{detail, kind_name, parse, status_name};
 use crate::site::app_page::{self, AppPage};
 use crate::site::errors::PageResult;
 use crate::site::fields::{self, Field, FormError};
@@ -113,9 +113,22 @@ pub(in crate::site) async fn create(person: Person, form: Form) -> PageResult {
 }
 
 pub(in crate::site) async fn edit(person: Person, Path(id): Path<String>) -> PageResult {
-    let details = goals::get(person.app(), &person.caller, parse(&id)?).await?;
-    let action = format!("/goals/{}", details.goal.id);
-    show_form(&person, "Edit goal", &action, &GoalForm::of(&details), None).await
+    let id = parse(&id)?;
+    let (app, caller) = (person.app(), &person.caller);
+    let (details, values) =
+        tokio::try_join!(goals::get(app, caller, id), goals::history(app, caller, id))?;
+    let draft = GoalForm::of(&details);
+    let main = html! {
+        p.trail { a href="/goals" { "Goals" } }
+        h1 { (details.goal.name) }
+        (detail::progress(&person, &details.goal, &values))
+        section.card aria-labelledby="edit" {
+            h2 id="edit" { "Edit goal" }
+            (form(&person, &format!("/goals/{id}"), &draft, &FormError::default()).await?)
+        }
+        (detail::deleting(&person, &details.goal))
+    };
+    Ok(AppPage::new(NavItem::Goals, &details.goal.name).page(&person, main))
 }
 
 pub(in crate::site) async fn change(
@@ -146,8 +159,6 @@ async fn show_form(
     draft: &GoalForm,
     wrong: Option<FormError>,
 ) -> PageResult {
-    let filter = Filter { status: accounts::Status::Open, include_hidden: true };
-    let accounts = accounts::list(person.app(), &person.caller, filter).await?;
     let status = if wrong.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let wrong = wrong.unwrap_or_default();
     let main = html! {
@@ -155,10 +166,21 @@ async fn show_form(
         h1 { (title) }
         div.card {
             (wrong.summary())
-            (fields::form(action, &person.form_token, body(draft, &accounts, &wrong)))
+            (form(person, action, draft, &wrong).await?)
         }
     };
     Ok(AppPage::new(NavItem::Goals, title).page_with(status, person, main))
+}
+
+async fn form(
+    person: &Person,
+    action: &str,
+    draft: &GoalForm,
+    wrong: &FormError,
+) -> Result<Markup> {
+    let filter = Filter { status: accounts::Status::Open, include_hidden: true };
+    let accounts = accounts::list(person.app(), &person.caller, filter).await?;
+    Ok(fields::form(action, &person.form_token, body(draft, &accounts, wrong)))
 }
 
 fn body(draft: &GoalForm, accounts: &[Account], wrong: &FormError) -> Markup {

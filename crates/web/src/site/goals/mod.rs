@@ -1,5 +1,6 @@
 //! The goals page: progress of each goal and the monthly amount needed.
 
+mod detail;
 mod edit;
 
 use base::{Date, Money, days_from_date};
@@ -16,6 +17,7 @@ use super::person::Person;
 use axum::extract::Path;
 use base::GoalId;
 
+pub(super) use detail::delete;
 pub(super) use edit::{change, create, edit, new};
 
 pub(super) async fn list(person: Person) -> PageResult {

@@ -5,17 +5,19 @@ mod blocks;
 use base::{Currency, Money};
 use maud::{Markup, html};
 use service::insights::income::{self, Income, InflowLabel};
+use wire::v1::Excluded;
 
 use super::app_page::AppPage;
 use super::chart::{Bars, Group};
 use super::errors::PageResult;
+use super::excluded;
 use super::format::{View, plural};
 use super::navigation::NavItem;
 use super::person::Person;
 
 pub(super) async fn get(person: Person) -> PageResult {
-    let (income, currency) = income::analyze(person.app(), &person.caller).await?;
-    let page = IncomePage { income, currency, view: person.view };
+    let (income, currency, excluded) = income::analyze(person.app(), &person.caller).await?;
+    let page = IncomePage { income, currency, excluded, view: person.view };
     let main = html! {
         h1 { "Income" }
         @if page.is_empty() { (nothing()) } @else { (page.show()) }
@@ -36,6 +38,8 @@ fn nothing() -> Markup {
 struct IncomePage {
     income: Income,
     currency: Currency,
+    /// Money in that is in no amount because there is no exchange rate for it.
+    excluded: Vec<Excluded>,
     view: View,
 }
 
@@ -54,6 +58,8 @@ impl IncomePage {
     fn show(&self) -> Markup {
         html! {
             (self.headline())
+            (excluded::wire_note(self.view, &self.excluded))
+            (self.unclassified())
             (self.chart())
             (self.allocation())
             div.columns {
@@ -89,6 +95,19 @@ impl IncomePage {
                     @if let Some(word) = self.steadiness() {
                         div.tile { dt { "Stability" } dd { (word) } }
                     }
+                }
+            }
+        }
+    }
+
+    /// Money in that is neither income nor anything else that is known, so that nobody takes it for income.
+    fn unclassified(&self) -> Markup {
+        html! {
+            @if self.income.unclassified_minor > 0 {
+                p.warning {
+                    "Unclassified: " (self.money(self.income.unclassified_minor))
+                    " a month came in that we could not classify. It is not part of your income. Choose a category \
+                     for these deposits below, and they count from then on."
                 }
             }
         }
@@ -187,7 +206,7 @@ fn label(label: InflowLabel) -> &'static str {
         InflowLabel::Benefits => "Benefits",
         InflowLabel::Gig => "Gig work",
         InflowLabel::OtherIncome => "Other income",
-        InflowLabel::Unclassified => "Unknown",
+        InflowLabel::Unclassified => "Unclassified",
     }
 }
 

@@ -8,6 +8,7 @@ use service::ledger::net_worth::Part;
 use super::OverviewData;
 use crate::site::accounts::kind_name;
 use crate::site::chart::{Line, Point, Shares, ranges};
+use crate::site::excluded;
 use crate::site::format::{View, percent, plural};
 use crate::site::person::Person;
 
@@ -29,6 +30,8 @@ pub(super) fn card(person: &Person, data: &OverviewData) -> Markup {
                 (side(view, data, "Assets", false))
                 (side(view, data, "Debts", true))
             }
+            (excluded::note(view, &worth.excluded))
+            (excluded::rates(view, worth.currency, &worth.rates))
         }
     }
 }

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use service::insights::recurring::{self, Due, State};
 use service::ledger::Direction;
 
-use super::{signed, tabs};
+use super::{feed, signed, tabs};
 use crate::site::app_page::AppPage;
 use crate::site::errors::PageResult;
 use crate::site::format::View;
@@ -25,6 +25,7 @@ pub(super) async fn page(person: &Person, month: &str) -> PageResult {
     let asked = if month.is_empty() { Some(view.today) } else { read(month) };
     let first = asked.unwrap_or(view.today).first_of_month();
     let due = recurring::month(person.app(), &person.caller, first).await?;
+    let feed = recurring::find_feed(person.app(), &person.caller).await?;
     let name = first.strftime("%B %Y").to_string();
     let main = html! {
         h1 { "Recurring" }
@@ -45,6 +46,7 @@ pub(super) async fn page(person: &Person, month: &str) -> PageResult {
         (sums(view, &due))
         (table(view, first, &due))
         @if due.is_empty() { p.soft { "Nothing is due this month." } }
+        (feed::card(person, feed.as_ref()))
     };
     let status = if asked.is_some() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let title = format!("Recurring in {name}");

@@ -4,9 +4,10 @@ use axum::extract::Path;
 use base::{Money, StreamId};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::insights::recurring::{self, Payment, Status, Stream, StreamLabels};
+use service::insights::recurring::{self, Filter, Payment, Status, Stream};
 
-use super::{forms, how_often, is_varying, kind, parse, signed};
+use super::forms::{self, LabelsForm};
+use super::{how_often, kind, parse, signed};
 use crate::site::app_page::AppPage;
 use crate::site::chart::{Line, Point};
 use crate::site::errors::PageResult;
@@ -21,20 +22,38 @@ const SHOWN: usize = 36;
 
 pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> PageResult {
     let id = parse(&id)?;
-    let labels = recurring::get_labels(person.app(), &person.caller, id).await?;
-    page(&person, id, labels, FormError::default()).await
+    again(&person, id, FormError::default()).await
 }
 
-/// The page with the given labels in its form, and the error of the form that was sent.
+/// The page with the stored values in its forms, and the error of the form that was sent.
+pub(super) async fn again(person: &Person, id: StreamId, error: FormError) -> PageResult {
+    let labels = recurring::get_labels(person.app(), &person.caller, id).await?;
+    let found = recurring::get(person.app(), &person.caller, id).await?;
+    let stored = LabelsForm::stored(person, &found.0, labels);
+    show(person, found, stored, error).await
+}
+
+/// The page with the typed values in its form, and the error of that form.
 pub(super) async fn page(
     person: &Person,
     id: StreamId,
-    labels: StreamLabels,
+    typed: LabelsForm,
     error: FormError,
 ) -> PageResult {
-    let (stream, account, payments) = recurring::get(person.app(), &person.caller, id).await?;
+    let found = recurring::get(person.app(), &person.caller, id).await?;
+    show(person, found, typed, error).await
+}
+
+async fn show(
+    person: &Person,
+    (stream, account, payments): (Stream, String, Vec<Payment>),
+    typed: LabelsForm,
+    error: FormError,
+) -> PageResult {
     let view = person.view;
-    let usual = if is_varying(&stream) { stream.average_minor } else { stream.last_minor };
+    let everything = Filter { status: None, account_id: None, direction: Some(stream.direction) };
+    let others = recurring::list(person.app(), &person.caller, everything).await?.streams;
+    let usual = stream.expected_minor();
     let points: Vec<Point> = payments
         .iter()
         .map(|it| Point { on: it.on, minor: it.amount_minor, reported: true })
@@ -45,7 +64,7 @@ pub(super) async fn page(
         div.lead-in {
             h1 { (stream.name) }
             p.big {
-                @if is_varying(&stream) { "about " }
+                @if stream.is_amount_estimated() { "about " }
                 (view.signed(Money::new(signed(stream.direction, usual), stream.currency)))
             }
             p.soft {
@@ -64,7 +83,8 @@ pub(super) async fn page(
             div {
                 (facts(view, &stream))
                 @if stream.dismissed_at.is_some() { (forms::dismissed(person, &stream)) }
-                @else { (forms::forms(person, &stream, &labels, &error)) }
+                @else if let Some(target) = stream.merged_into { (forms::merged(person, &stream, target)) }
+                @else { (forms::forms(person, &stream, &typed, &others, &error)) }
             }
             div { (paid(person, &stream, &payments)) }
         }
@@ -90,6 +110,9 @@ fn facts(view: View, stream: &Stream) -> Markup {
                             @if next < view.today { " " span.badge.warn { "Late" } }
                         }
                     }
+                }
+                @if let Some(minor) = stream.own_amount_minor {
+                    div { dt { "Amount you set" } dd { (money(minor)) } }
                 }
                 div { dt { "Last payment" } dd { (view.day(stream.last_on)) ", " (money(stream.last_minor)) } }
                 div { dt { "First seen" } dd { (view.day(stream.first_on)) } }

@@ -5,9 +5,10 @@ use maud::{Markup, html};
 use service::insights::recurring::{self, Filter, PriceChange, Status, Stream, StreamList};
 use service::ledger::Direction;
 
-use super::{forms, how_often, is_varying, kind, signed, tabs};
+use super::{forms, how_often, kind, signed, tabs};
 use crate::site::app_page::AppPage;
 use crate::site::errors::PageResult;
+use crate::site::excluded;
 use crate::site::format::{View, plural};
 use crate::site::navigation::NavItem;
 use crate::site::person::Person;
@@ -102,6 +103,7 @@ fn totals(view: View, listed: &StreamList) -> Markup {
             div.tile { dt { "Left over" } dd { (money(into.saturating_sub(out))) } }
         }
         p.soft { "Weekly and yearly payments are converted to monthly amounts." }
+        (excluded::note(view, &listed.excluded))
     }
 }
 
@@ -137,7 +139,8 @@ fn news(view: View, streams: &[&(Stream, String)]) -> Markup {
                                 li {
                                     div.what {
                                         a href={ "/recurring/" (stream.id) } { (stream.name) }
-                                        span.soft { "since " (view.day(change.on)) }
+                                        (direction_badge(change))
+                                        span.soft { "since " (view.day(change.on)) (a_year(view, stream, change)) }
                                     }
                                     span {
                                         (view.money(Money::new(change.from_minor, stream.currency)))
@@ -167,6 +170,21 @@ fn news(view: View, streams: &[&(Stream, String)]) -> Markup {
     }
 }
 
+fn direction_badge(change: &PriceChange) -> Markup {
+    html! {
+        @if change.to_minor > change.from_minor { " " span.badge.warn { "Up" } }
+        @else { " " span.badge { "Down" } }
+    }
+}
+
+/// What a price change amounts to in a year: ", $24.00 more a year".
+fn a_year(view: View, stream: &Stream, change: &PriceChange) -> String {
+    let by = change.to_minor.saturating_sub(change.from_minor);
+    let yearly = stream.frequency.monthly(by.saturating_abs().saturating_mul(12));
+    let word = if by > 0 { "more" } else { "less" };
+    format!(", {} {word} a year", view.money_text(Money::new(yearly, stream.currency)))
+}
+
 fn table(view: View, streams: &[&(Stream, String)], ended: bool) -> Markup {
     html! {
         div.card {
@@ -186,7 +204,7 @@ fn table(view: View, streams: &[&(Stream, String)], ended: bool) -> Markup {
 
 fn row(view: View, stream: &Stream, account: &str) -> Markup {
     let money = |minor| Money::new(signed(stream.direction, minor), stream.currency);
-    let usual = if is_varying(stream) { stream.average_minor } else { stream.last_minor };
+    let usual = stream.expected_minor();
     let late = stream.next_expected_on.is_some_and(|it| it < view.today);
     let into = stream.direction == Direction::Inflow;
     html! {
@@ -206,7 +224,7 @@ fn row(view: View, stream: &Stream, account: &str) -> Markup {
                 }
             }
             td.figure {
-                @if is_varying(stream) { span.soft.inline { "about " } }
+                @if stream.is_amount_estimated() { span.soft.inline { "about " } }
                 @if into { (view.signed(money(usual))) } @else { (view.money(money(usual))) }
             }
             td.figure.wide-only { (view.money(money(stream.monthly_minor))) }

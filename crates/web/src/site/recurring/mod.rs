@@ -2,14 +2,16 @@
 
 mod calendar;
 pub(super) mod detail;
+pub(super) mod feed;
 mod forms;
+mod ical;
 mod list;
 pub(super) mod manage;
 
 use axum::extract::RawQuery;
 use base::StreamId;
 use maud::{Markup, html};
-use service::insights::recurring::{Frequency, Kind, Stream};
+use service::insights::recurring::{Frequency, Kind};
 use service::ledger::Direction;
 
 use super::errors::{PageError, PageResult};
@@ -75,8 +77,4 @@ fn signed(direction: Direction, minor: i64) -> i64 {
         Direction::Inflow => minor,
         Direction::Outflow => minor.saturating_neg(),
     }
-}
-
-fn is_varying(stream: &Stream) -> bool {
-    stream.amount_class.is_variable()
 }

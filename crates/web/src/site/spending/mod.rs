@@ -15,6 +15,7 @@ use wire::v1;
 use super::app_page::AppPage;
 use super::chart::{Group, Series, Stacks};
 use super::errors::PageResult;
+use super::excluded;
 use super::fields::{Field, FormError};
 use super::format::View;
 use super::icons;
@@ -284,19 +285,7 @@ impl SpendingPage<'_> {
 
     /// Spending that is in no total because there is no exchange rate for it.
     fn left_out(&self) -> Markup {
-        let view = self.view();
-        html! {
-            @if !self.spending.excluded.is_empty() {
-                p.warning {
-                    "Not included, because there is no exchange rate: "
-                    @for (index, it) in self.spending.excluded.iter().enumerate() {
-                        @if index > 0 { ", " }
-                        @if let Ok(currency) = Currency::parse(&it.currency) { (view.decimal(&it.amount, currency)) }
-                    }
-                    "."
-                }
-            }
-        }
+        excluded::wire_note(self.view(), &self.spending.excluded)
     }
 
     fn groupings(&self) -> Markup {

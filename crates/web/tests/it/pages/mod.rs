@@ -1,5 +1,6 @@
 //! The pages over the real router: their content, their forms, and what they refuse.
 
+mod accounts;
 mod approvals;
 mod bulk;
 mod by_hand;
@@ -14,6 +15,7 @@ mod onboarding;
 mod plaid;
 mod plans;
 mod recurring;
+mod recurring_feed;
 mod rules;
 mod spending;
 mod splits;

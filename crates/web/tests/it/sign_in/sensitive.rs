@@ -178,6 +178,7 @@ impl SensitiveFixture {
             "/settings/security/email" => plain(&[("email", "new@example.com")]),
             "/settings/security/password" => plain(&[("new_password", "a new password")]),
             "/settings/security/delete" => plain(&[("sure", "1")]),
+            "/recurring/feed" => plain(&[("detail", "amounts")]),
             "/settings/data/download"
             | "/settings/webhooks/{id}/rotate"
             | "/settings/security/recovery-codes"

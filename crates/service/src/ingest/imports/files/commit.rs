@@ -15,7 +15,7 @@ use wire::v1::Code;
 
 use super::choices::Choices;
 use super::destination::{self, Destination};
-use super::parse::{LoadedFile, ParsedFile, convert_balances, in_background, load, parse};
+use super::parse::{LoadedFile, ParsedFile, in_background, load, parse};
 use super::stored_bytes;
 use crate::ingest::imports::commit::{commit_in, prepare};
 use crate::ingest::imports::request::{
@@ -231,12 +231,7 @@ async fn import_request(
                 return Err(Error::invalid("kind", message));
             }
             Destination::New => None,
-            Destination::Existing(id) => {
-                if let Some(into) = candidates.iter().find(|it| it.id == id) {
-                    convert_balances(&mut draft, into.kind);
-                }
-                Some(id)
-            }
+            Destination::Existing(id) => Some(id),
         };
         if into.is_none() {
             draft.external_id = new_external_id(app, bank.as_deref(), &draft.external_id);

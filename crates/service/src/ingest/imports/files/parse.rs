@@ -292,7 +292,7 @@ fn apply(draft: &mut AccountDraft, choice: &AccountChoice) {
 }
 
 /// Changes the sign of balances if the kind changes between asset and debt, because debt is stored as a positive amount.
-pub(super) fn convert_balances(draft: &mut AccountDraft, kind: AccountKind) {
+fn convert_balances(draft: &mut AccountDraft, kind: AccountKind) {
     if kind.is_debt() != draft.kind.is_debt() {
         negate_balances(draft);
     }

@@ -1,17 +1,22 @@
-//! The investments page: holdings by asset class with value, daily change and gain.
+//! The investments page: value and return over time, allocation, dividends, and holdings by asset class.
+
+mod returns;
 
 use axum::extract::RawQuery;
 use base::draft::AssetClass;
 use base::{Currency, Money, Percent};
 use maud::{Markup, html};
 use service::ledger::investments::{self, Holding, Investments, View as Order, parse_sort};
+use service::ledger::performance::{self, Development};
 
-use super::app_page::AppPage;
-use super::errors::PageResult;
-use super::format::{self, View};
-use super::navigation::NavItem;
-use super::person::Person;
-use super::urls;
+use crate::site::app_page::AppPage;
+use crate::site::chart::Shares;
+use crate::site::errors::PageResult;
+use crate::site::excluded;
+use crate::site::format::{self, View};
+use crate::site::navigation::NavItem;
+use crate::site::person::Person;
+use crate::site::urls;
 
 /// The sortable columns: their name in the URL and their label.
 const COLUMNS: [(&str, &str); 6] = [
@@ -23,14 +28,19 @@ const COLUMNS: [(&str, &str); 6] = [
     ("total_gain_loss", "Gain"),
 ];
 
-pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult {
+pub(in crate::site) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult {
     let sorting = Sorting::read(query.as_deref());
     let sort_by = parse_sort(&sorting.sort)?;
     let order = Order { asset_class: None, sort_by, descending: sorting.descending };
-    let found = investments::list(person.app(), &person.caller, None, order).await?;
+    let (app, caller, span) = (person.app(), &person.caller, person.range);
+    let (found, development) = tokio::try_join!(
+        investments::list(app, caller, None, order),
+        performance::get(app, caller, None, span),
+    )?;
     let main = html! {
         h1 { "Investments" }
-        @if found.portfolio.groups.is_empty() { (empty()) } @else { (page(&found, &sorting, &person)) }
+        @if found.portfolio.groups.is_empty() && development.points.len() < 2 { (empty()) }
+        @else { (page(&found, &development, &sorting, &person)) }
     };
     Ok(AppPage::new(NavItem::Investments, "Investments").page(&person, main))
 }
@@ -63,7 +73,12 @@ fn empty() -> Markup {
     }
 }
 
-fn page(found: &Investments, sorting: &Sorting, person: &Person) -> Markup {
+fn page(
+    found: &Investments,
+    development: &Development,
+    sorting: &Sorting,
+    person: &Person,
+) -> Markup {
     let view = person.view;
     let total = &found.portfolio.account_total;
     let money = |minor: Option<i64>| minor.map(|it| Money::new(it, found.base_currency));
@@ -79,8 +94,12 @@ fn page(found: &Investments, sorting: &Sorting, person: &Person) -> Markup {
                 dd { (change(view, money(total.total_gain_loss_minor), total.total_gain_loss_percent)) }
             }
         }
-        p.soft {
-            "Holdings without a cost are excluded from gains."
+        p.soft { "Holdings without a known cost are left out of the gain." }
+        (excluded::note(view, &found.excluded))
+        (returns::card(person, development))
+        div.columns {
+            (allocation(view, found))
+            (returns::dividends(view, development))
         }
         @for group in &found.portfolio.groups {
             section.card aria-label=(class_name(group.asset_class)) {
@@ -91,6 +110,40 @@ fn page(found: &Investments, sorting: &Sorting, person: &Person) -> Markup {
                         thead { tr { @for column in COLUMNS { (head(column, sorting)) }
                             th.figure scope="col" { "Share" } } }
                         tbody { @for holding in &group.holdings { (row(view, holding)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The share of each asset class in the value of all holdings.
+fn allocation(view: View, found: &Investments) -> Markup {
+    let sums: Vec<(AssetClass, i64)> = found
+        .portfolio
+        .groups
+        .iter()
+        .map(|it| (it.asset_class, it.value_minor.unwrap_or(0)))
+        .filter(|(_, minor)| *minor > 0)
+        .collect();
+    let sizes: Vec<i64> = sums.iter().map(|it| it.1).collect();
+    let total: i64 = sizes.iter().fold(0, |sum, it| sum.saturating_add(*it));
+    html! {
+        @if total > 0 {
+            section.card aria-labelledby="allocation" {
+                h2 id="allocation" { "Allocation" }
+                (Shares(&sizes).draw())
+                ul.rows {
+                    @for (index, (class, minor)) in sums.iter().enumerate() {
+                        li {
+                            span.what {
+                                (Shares::key(index)) (class_name(*class))
+                                @if let Some(share) = Percent::of(*minor, total) {
+                                    " " span.count { (format::percent(share)) }
+                                }
+                            }
+                            (view.money(Money::new(*minor, found.base_currency)))
+                        }
                     }
                 }
             }
@@ -109,6 +162,22 @@ fn head((name, label): (&str, &str), sorting: &Sorting) -> Markup {
         th.(class) scope="col" aria-sort=[sorted.then_some(direction)] {
             a href=(href) { (label) }
             @if sorted { span aria-hidden="true" { (if sorting.descending { " ↓" } else { " ↑" }) } }
+        }
+    }
+}
+
+/// The holdings of one account, without links that sort them.
+pub(in crate::site) fn holdings_table(view: View, name: &str, holdings: &[&Holding]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="group" aria-label={ (name) " holdings" } {
+            table.holdings.labelled {
+                thead { tr {
+                    th.name scope="col" { "Holding" }
+                    @for (_, label) in &COLUMNS[1..] { th.figure scope="col" { (label) } }
+                    th.figure scope="col" { "Share" }
+                } }
+                tbody { @for holding in holdings { (row(view, holding)) } }
+            }
         }
     }
 }
@@ -162,5 +231,5 @@ fn change(view: View, amount: Option<Money>, percent: Option<Percent>) -> Markup
 
 fn class_name(class: AssetClass) -> String {
     let word = class.as_str().replace('_', " ");
-    super::errors::sentence(&word).trim_end_matches('.').to_owned()
+    crate::site::errors::sentence(&word).trim_end_matches('.').to_owned()
 }
