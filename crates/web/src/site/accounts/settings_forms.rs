@@ -43,7 +43,7 @@ impl FormState<'_> {
 pub(super) fn forms(person: &Person, account: &Account, forms_state: &FormState<'_>) -> Markup {
     html! {
         details.card.folded open[forms_state.is_about_settings()] id="settings" {
-            summary { "Account settings" }
+            summary { h2 { "Account settings" } }
             div.columns {
                 section aria-labelledby="name" {
                     h3 id="name" { "Name" }
