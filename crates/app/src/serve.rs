@@ -34,6 +34,7 @@ pub(crate) async fn run(config: &Config, serving: &Serving) -> Result<()> {
     let app = open::server_app(config, clock(serving)).await?;
     limits::store_policy(&app).await?;
     let bound = Bound::new(config).await?;
+    processes::register(&app).await.context("cannot register this process")?;
     let mut loops = Loops::new(stop.clone());
     loops.start_all(&app);
     tracing::info!(url = bound.web_url, "Evenkeel is ready");
@@ -113,7 +114,6 @@ impl Bound {
             mcp_surface: None,
             proxies: config.proxies.clone(),
         };
-        processes::register(&app).await.context("cannot register this process")?;
         let routers = web::routers(app.clone(), settings);
         let limits = server_limits(config);
         let draining = begin_drain(app.clone(), stop.clone(), config.stop_delay);

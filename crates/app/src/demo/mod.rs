@@ -11,12 +11,13 @@ mod state;
 use std::net::SocketAddr;
 
 use ::demo::{Household, MarketPrice};
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use base::{Clock, TimeZone};
 use service::access::keys::{self, NewKey};
 use service::access::profiles;
 use service::access::users::{self, NewUser, User};
 use service::ledger::quotes::WhenClosed;
+use service::platform::processes;
 use service::{App, Scopes};
 use sources::market::demo::DemoMarket;
 use sources::market::{Quote, QuoteProvider as _};
@@ -96,6 +97,7 @@ pub(crate) async fn run(config: &Config, args: &cli::Demo, temporary: bool) -> R
         access = seed(config, args, &app, &mut loops) => access?,
         _ = serve::until(stop.clone()) => return Ok(()),
     };
+    processes::register(&app).await.context("cannot register this process")?;
     loops.start_all(&app);
     let link = web::DemoLink::new(&app.entropy, &access.email, &access.password);
     let sign_in_url = format!("{}{}", bound.web_url, link.path());
