@@ -1,8 +1,12 @@
-//! All checks that a change must pass, as steps.
+//! All checks that a change must pass, as steps. The first steps run one after another. Of the others, those that keep the
+//! cores busy run beside those that mostly wait.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 
 use crate::compile::{self, TestBinary};
 use crate::installations::{Installations, Tool};
@@ -16,83 +20,134 @@ use crate::{
 pub(crate) struct Step {
     name: &'static str,
     what: &'static str,
+    group: Group,
     needs: &'static [Tool],
-    run: fn(&mut Shared) -> Result<()>,
+    run: fn(&Shared) -> Result<()>,
+}
+
+/// The steps of a group run one after another.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Group {
+    /// Runs before the other groups, and compiles what they use.
+    First,
+    /// Keeps the cores busy.
+    Busy,
+    /// Runs beside the busy group, and mostly waits for servers, browsers and timers.
+    Waiting,
 }
 
 /// State that steps share.
 #[derive(Default)]
 struct Shared {
-    cluster: Option<Cluster>,
-    binaries: Option<Vec<TestBinary>>,
+    cluster: OnFirstUse<Cluster>,
+    binaries: OnFirstUse<Vec<TestBinary>>,
 }
 
 impl Shared {
     /// Starts the database on first use, so that any step can run alone.
-    fn cluster(&mut self) -> Result<&Cluster> {
-        let started = match self.cluster.take() {
-            Some(cluster) => cluster,
-            None => Cluster::start_for_tests()?,
-        };
-        Ok(self.cluster.insert(started))
+    fn cluster(&self) -> Result<&Cluster> {
+        self.cluster.get(Cluster::start_for_tests)
     }
 
     /// Compiles the workspace on first use.
-    fn binaries(&mut self) -> Result<&[TestBinary]> {
-        let compiled = match self.binaries.take() {
-            Some(binaries) => binaries,
-            None => compile::workspace()?,
-        };
-        Ok(self.binaries.insert(compiled))
+    fn binaries(&self) -> Result<&[TestBinary]> {
+        self.binaries.get(compile::workspace).map(Vec::as_slice)
     }
 
     fn binaries_where(
-        &mut self,
+        &self,
         is_selected: impl Fn(&TestBinary) -> bool,
     ) -> Result<Vec<&TestBinary>> {
         Ok(self.binaries()?.iter().filter(|it| is_selected(it)).collect())
     }
 }
 
+/// A value that the first step to use it makes. Others wait for it.
+struct OnFirstUse<T> {
+    value: OnceLock<T>,
+    making: Mutex<()>,
+}
+
+impl<T> Default for OnFirstUse<T> {
+    fn default() -> OnFirstUse<T> {
+        OnFirstUse { value: OnceLock::new(), making: Mutex::new(()) }
+    }
+}
+
+impl<T> OnFirstUse<T> {
+    fn get(&self, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+        let _one_at_a_time = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = self.value.get() {
+            return Ok(made);
+        }
+        let made = make()?;
+        Ok(self.value.get_or_init(|| made))
+    }
+}
+
 const STEPS: [Step; 14] = [
-    step("format", "every file is formatted", &[], format),
-    step("lint", "everything compiles, and Clippy finds nothing", &[], lint),
-    step("licences", "every dependency may be used", &[], |_| licences::check()),
-    step("advisories", "no dependency has a known fault", &[], |_| advisories::check()),
-    step("postgres", "a temporary PostgreSQL runs", &[Tool::Postgres], postgres),
-    step("tests", "every test, on SQLite", &[], tests),
+    step("format", "every file is formatted", Group::First, &[], format),
+    step("lint", "everything compiles, and Clippy finds nothing", Group::First, &[], lint),
+    step("licences", "every dependency may be used", Group::First, &[], |_| licences::check()),
+    step("advisories", "no dependency has a known fault", Group::First, &[], |_| {
+        advisories::check()
+    }),
+    step("postgres", "a temporary PostgreSQL runs", Group::First, &[Tool::Postgres], postgres),
+    step("tests", "every test, on SQLite", Group::Busy, &[], tests),
     step(
         "tests-postgres",
         "the integration tests, on PostgreSQL",
+        Group::Busy,
         &[Tool::Postgres],
         tests_on_postgres,
     ),
-    step("storm", "three servers under faults, for a minute", &[Tool::Postgres], storm_briefly),
-    step("fuzz", "hostile bytes, for some seconds", &[], fuzz_briefly),
+    step("fuzz", "hostile bytes, for some seconds", Group::Busy, &[], fuzz_briefly),
+    step(
+        "storm",
+        "three servers under faults, for a minute",
+        Group::Waiting,
+        &[Tool::Postgres],
+        storm_briefly,
+    ),
+    step(
+        "browser",
+        "the pages, in a real browser",
+        Group::Waiting,
+        &[Tool::Browser, Tool::McpClients],
+        browser,
+    ),
     step(
         "schemathesis",
         "the API conforms to its OpenAPI document",
+        Group::Waiting,
         &[Tool::Schemathesis],
         conformance,
     ),
-    step("mcp", "the MCP server, as programs of others see it", &[Tool::McpClients], mcp_clients),
-    step("browser", "the pages, in a real browser", &[Tool::Browser, Tool::McpClients], browser),
+    step(
+        "mcp",
+        "the MCP server, as programs of others see it",
+        Group::Waiting,
+        &[Tool::McpClients],
+        mcp_clients,
+    ),
     step(
         "packages",
         "packages, images, the service and proxies' settings work",
+        Group::Waiting,
         &[Tool::PackageTools],
         packages,
     ),
-    step("generated", "the generated files are up to date", &[], generated),
+    step("generated", "the generated files are up to date", Group::Waiting, &[], generated),
 ];
 
 const fn step(
     name: &'static str,
     what: &'static str,
+    group: Group,
     needs: &'static [Tool],
-    run: fn(&mut Shared) -> Result<()>,
+    run: fn(&Shared) -> Result<()>,
 ) -> Step {
-    Step { name, what, needs, run }
+    Step { name, what, group, needs, run }
 }
 
 /// The tests that need a browser.
@@ -125,25 +180,83 @@ pub(crate) fn chosen(options: &[&str]) -> Result<Vec<&'static Step>> {
     Ok(STEPS.iter().filter(|it| names.is_empty() || names.contains(&it.name)).collect())
 }
 
-pub(crate) fn run(steps: &[&Step]) -> Result<()> {
-    let mut shared = Shared::default();
-    let mut installations = Installations::begin(tools(steps));
-    let mut times = Vec::new();
-    for step in steps {
-        println!("{}: {}", step.name, step.what);
-        let start = Instant::now();
-        let installed = step.needs.iter().try_for_each(|it| installations.finish(*it));
-        let outcome = installed.and_then(|()| (step.run)(&mut shared));
-        let took = start.elapsed();
-        times.push((step.name, took));
-        if let Err(error) = outcome {
-            summarize(&times);
-            return Err(error.context(format!("step {} failed", step.name)));
+pub(crate) fn run(steps: &[&'static Step]) -> Result<()> {
+    let run = Run::begin(steps);
+    run.group(Group::First);
+    thread::scope(|scope| {
+        scope.spawn(|| run.group(Group::Waiting));
+        run.group(Group::Busy);
+    });
+    run.finish()
+}
+
+/// One run of the chosen steps.
+struct Run<'a> {
+    steps: &'a [&'static Step],
+    start: Instant,
+    shared: Shared,
+    installations: Mutex<Installations>,
+    has_failed: AtomicBool,
+    ended: Mutex<Vec<Ended>>,
+}
+
+struct Ended {
+    name: &'static str,
+    took: Duration,
+    outcome: Result<()>,
+}
+
+impl<'a> Run<'a> {
+    fn begin(steps: &'a [&'static Step]) -> Run<'a> {
+        Run {
+            steps,
+            start: Instant::now(),
+            shared: Shared::default(),
+            installations: Mutex::new(Installations::begin(tools(steps))),
+            has_failed: AtomicBool::new(false),
+            ended: Mutex::new(Vec::new()),
         }
-        println!("{}: passed after {:.1} s\n", step.name, took.as_secs_f32());
     }
-    summarize(&times);
-    Ok(())
+
+    /// Runs the steps of a group. After a failure in any group, no further step begins.
+    fn group(&self, group: Group) {
+        for step in self.steps.iter().filter(|it| it.group == group) {
+            if self.has_failed.load(Ordering::Relaxed) {
+                return;
+            }
+            println!("{}: {}", step.name, step.what);
+            let start = Instant::now();
+            let outcome = self.install(step).and_then(|()| (step.run)(&self.shared));
+            let took = start.elapsed();
+            match &outcome {
+                Ok(()) => println!("{}: passed after {:.1} s\n", step.name, took.as_secs_f32()),
+                Err(_) => self.has_failed.store(true, Ordering::Relaxed),
+            }
+            let ended = Ended { name: step.name, took, outcome };
+            self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
+        }
+    }
+
+    fn install(&self, step: &Step) -> Result<()> {
+        let mut installations = self.installations.lock().unwrap_or_else(PoisonError::into_inner);
+        step.needs.iter().try_for_each(|it| installations.finish(*it))
+    }
+
+    /// Prints how long the steps took, and fails with the errors of all that failed.
+    fn finish(self) -> Result<()> {
+        let ended = self.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+        println!("{:16}{:>8}", "step", "seconds");
+        for Ended { name, took, .. } in &ended {
+            println!("{name:16}{:8.1}", took.as_secs_f32());
+        }
+        println!("{:16}{:8.1}", "in all", self.start.elapsed().as_secs_f32());
+        let errors = ended.into_iter().filter_map(|it| {
+            let error = it.outcome.err()?;
+            Some(format!("step {} failed: {error:#}", it.name))
+        });
+        let errors: Vec<String> = errors.collect();
+        if errors.is_empty() { Ok(()) } else { Err(anyhow!("{}", errors.join("\n\n"))) }
+    }
 }
 
 /// What the steps need, once each, in the order in which they need it.
@@ -157,16 +270,7 @@ fn tools(steps: &[&Step]) -> Vec<Tool> {
     tools
 }
 
-fn summarize(times: &[(&str, Duration)]) {
-    println!("{:16}{:>8}", "step", "seconds");
-    for (name, took) in times {
-        println!("{name:16}{:8.1}", took.as_secs_f32());
-    }
-    let total: Duration = times.iter().map(|(_, took)| *took).sum();
-    println!("{:16}{:8.1}", "in all", total.as_secs_f32());
-}
-
-fn format(_: &mut Shared) -> Result<()> {
+fn format(_: &Shared) -> Result<()> {
     install::rust_component("rustfmt", "fmt")?;
     run_command(&mut cargo(&["fmt", "--all", "--check"]))
         .context("not every file is formatted: run `cargo fmt --all`")?;
@@ -176,13 +280,13 @@ fn format(_: &mut Shared) -> Result<()> {
     )
 }
 
-fn lint(shared: &mut Shared) -> Result<()> {
+fn lint(shared: &Shared) -> Result<()> {
     features::check()?;
     shared.binaries().map(|_| ())
 }
 
 /// A separate step before the long ones, so that a missing PostgreSQL is reported early.
-fn postgres(shared: &mut Shared) -> Result<()> {
+fn postgres(shared: &Shared) -> Result<()> {
     println!("{}", shared.cluster()?.url());
     Ok(())
 }
@@ -193,13 +297,13 @@ fn on_sqlite() -> Settings<'static> {
 }
 
 /// All tests except those that need a browser and the fuzz targets, which have their own steps.
-fn tests(shared: &mut Shared) -> Result<()> {
+fn tests(shared: &Shared) -> Result<()> {
     let binaries = shared.binaries_where(|it| it.target != BROWSER && it.package != FUZZ)?;
     suite::run("sqlite", &binaries, &on_sqlite())
 }
 
 /// Integration tests of the packages that use a database.
-fn tests_on_postgres(shared: &mut Shared) -> Result<()> {
+fn tests_on_postgres(shared: &Shared) -> Result<()> {
     let url = shared.cluster()?.url();
     let binaries = shared.binaries_where(|it| {
         it.kind == "test" && it.target == "it" && !WITHOUT_DATABASE.contains(&it.package.as_str())
@@ -210,13 +314,13 @@ fn tests_on_postgres(shared: &mut Shared) -> Result<()> {
 }
 
 /// A storm of a minute. `cargo xtask storm` runs others.
-fn storm_briefly(shared: &mut Shared) -> Result<()> {
+fn storm_briefly(shared: &Shared) -> Result<()> {
     shared.binaries()?;
     storm::rage(shared.cluster()?, &["--seed", "1"])
 }
 
 /// Random mutations of the fixtures for some seconds. `cargo xtask fuzz` searches longer.
-fn fuzz_briefly(shared: &mut Shared) -> Result<()> {
+fn fuzz_briefly(shared: &Shared) -> Result<()> {
     let seed = fuzz::seed().to_string();
     let binaries = shared.binaries_where(|it| it.package == FUZZ)?;
     let environment = [("EVENKEEL_FUZZ_SEED", Some(seed.as_str()))];
@@ -224,28 +328,28 @@ fn fuzz_briefly(shared: &mut Shared) -> Result<()> {
 }
 
 /// The browser tests start the program, which is compiled together with them.
-fn browser(shared: &mut Shared) -> Result<()> {
+fn browser(shared: &Shared) -> Result<()> {
     let binaries = shared.binaries_where(|it| it.target == BROWSER)?;
     suite::run("browser", &binaries, &on_sqlite())
 }
 
 /// The document is generated from the same list as the routes; this tests that both describe what the server does.
-fn conformance(shared: &mut Shared) -> Result<()> {
+fn conformance(shared: &Shared) -> Result<()> {
     shared.binaries()?;
     schemathesis::check()
 }
 
-fn packages(shared: &mut Shared) -> Result<()> {
+fn packages(shared: &Shared) -> Result<()> {
     shared.binaries()?;
     dist::check::run_all()
 }
 
-fn mcp_clients(shared: &mut Shared) -> Result<()> {
+fn mcp_clients(shared: &Shared) -> Result<()> {
     shared.binaries()?;
     mcp::check()
 }
 
-fn generated(shared: &mut Shared) -> Result<()> {
+fn generated(shared: &Shared) -> Result<()> {
     shared.binaries()?;
     generate::check()
 }
@@ -257,7 +361,7 @@ mod tests {
     #[test]
     fn a_tool_that_two_steps_need_is_installed_once() {
         let both = chosen(&["--only", "mcp", "--only", "browser"]).unwrap();
-        assert_eq!(tools(&both), [Tool::McpClients, Tool::Browser]);
+        assert_eq!(tools(&both), [Tool::Browser, Tool::McpClients]);
         assert_eq!(tools(&chosen(&["--only", "format"]).unwrap()), []);
     }
 
