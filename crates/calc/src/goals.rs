@@ -59,7 +59,7 @@ pub fn allocate(goals: &[GoalInput]) -> Vec<i64> {
 /// How a goal goes on at the pace of the last half year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Projection {
-    /// What is added in a month of 30.44 days, negative if the value falls.
+    /// How much the goal grows in a month of 30.44 days, negative if its value falls.
     pub monthly_minor: i64,
     /// When the target is reached. None if the pace does not lead there within fifty years.
     pub reached_on: Option<Date>,

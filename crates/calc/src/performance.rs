@@ -26,9 +26,9 @@ pub struct Flow {
 pub struct Performance {
     pub start: Valuation,
     pub end: Valuation,
-    /// What was put in less what was taken out, after the start.
+    /// Deposits less withdrawals after the start of the range.
     pub net_flow_minor: i64,
-    /// What was earned: the change in value that no flow explains.
+    /// The gain: the change in value that deposits and withdrawals do not explain.
     pub gain_minor: i64,
     /// The return of one unit that was invested throughout, whatever was put in meanwhile. None if it is not known.
     pub time_weighted: Option<Percent>,

@@ -17,7 +17,7 @@ pub(crate) struct Key {
 const CHOSEN_NAME_MAX: usize = 32;
 
 impl Key {
-    /// Whether the setting exists once for each name that the operator chooses.
+    /// Whether the setting has a `*` in its name, in whose place the operator writes names of their own (`oidc.home.issuer`).
     pub(crate) fn is_repeated(&self) -> bool {
         self.name.contains('*')
     }

@@ -78,7 +78,7 @@ pub(crate) struct Config {
     pub(crate) webhooks_ca_file: Option<PathBuf>,
     pub(crate) connections_allow_networks: Vec<base::Network>,
     pub(crate) connections_ca_file: Option<PathBuf>,
-    /// Where exchange rates are fetched; none if the operator does not allow it.
+    /// The address of the exchange rates; none if the operator does not allow the server to fetch them.
     pub(crate) rates_url: Option<String>,
     pub(crate) bank_providers: Vec<ProviderSettings>,
     pub(crate) imports: files::Limits,

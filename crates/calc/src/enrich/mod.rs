@@ -60,7 +60,7 @@ words!(
 pub struct TransactionOverride {
     pub counterparty: Option<String>,
     pub category: Option<Category>,
-    /// Whether it is hidden, whatever the rules say.
+    /// Whether the person hides or shows the transaction, whatever the rules say. None if they chose neither.
     pub hidden: Option<bool>,
 }
 
@@ -92,7 +92,7 @@ pub struct Enriched {
     pub category: Option<Category>,
     /// The source of the category.
     pub category_source: CategorySource,
-    /// Whether the person or a rule hides it.
+    /// Whether the transaction is hidden, by the person or by a rule.
     pub hidden: bool,
 }
 

@@ -108,7 +108,8 @@ fn refunded_entry<'l>(
     }
 }
 
-/// Whether the entry is a part of a split deposit that the person put in a category of spending, as for a refund.
+/// Whether the entry is one part of a split deposit, and the person chose a category of spending for it: such a part is
+/// a refund.
 fn is_refunding_part(entry: &Entry) -> bool {
     const NO_SPENDING: [&str; 5] =
         ["INCOME", "TRANSFER_IN", "TRANSFER_OUT", "LOAN_DISBURSEMENTS", "LOAN_PAYMENTS"];

@@ -89,7 +89,7 @@ pub(super) fn is_own(entry: &Entry) -> bool {
         || entry.category.is_some_and(|it| is_own_transfer(it) && !is_investment_transfer(it))
 }
 
-/// Whether a category says that the other side is the person's own account, linked or not.
+/// Whether the category is that of a transfer between the person's own accounts, even if the other side is not linked.
 pub fn is_own_transfer(category: Category) -> bool {
     let is_account_transfer = matches!(
         category.detailed(),

@@ -163,6 +163,7 @@ async fn sign_in(
         identity: identity(provider, &claims),
         verified_email: verified_email(&claims),
         new_user: prepare_new(app, &settings, &claims).await?,
+        needs_verified_email: app.single_sign_on.providers().any(|it| it.link_verified_email),
         is_admin: is_in_any(&settings.admin_groups, &settings, &claims),
     };
     let (mine, now) = (app.clone(), app.clock.now());
@@ -182,6 +183,9 @@ struct ClaimedPerson {
     verified_email: Option<String>,
     /// The account that the person gets if they have none; none if no rule lets them in.
     new_user: Option<User>,
+    /// Whether a new account must have a verified email, because a provider links accounts by email: otherwise somebody
+    /// could make an account with the email of another person, who would later be signed in to it.
+    needs_verified_email: bool,
     is_admin: bool,
 }
 
@@ -224,7 +228,9 @@ fn find_or_create(
     from: &Visit,
     now: Timestamp,
 ) -> Result<UserId> {
-    let ClaimedPerson { identity, verified_email, new_user, is_admin } = person;
+    let ClaimedPerson { identity, verified_email, new_user, needs_verified_email, is_admin } =
+        person;
+    let is_unverified = needs_verified_email && verified_email.is_none();
     let user = match identities::find(tx, &identity)? {
         Some(user) => user,
         None => {
@@ -235,6 +241,7 @@ fn find_or_create(
             let actor = Actor::visitor(from.address.as_deref());
             let user = match known {
                 Some(user) => user,
+                None if is_unverified && new_user.is_some() => return Err(unverified(settings)),
                 None => create(tx, settings, new_user, is_admin, &actor, now)?,
             };
             identities::link(tx, (user, actor), &identity, &settings.label, now)?;
@@ -246,6 +253,13 @@ fn find_or_create(
         set_role(tx, settings, user, is_admin, now)?;
     }
     Ok(user)
+}
+
+fn unverified(settings: &ProviderSettings) -> Error {
+    let label = &settings.label;
+    let message =
+        format!("{label} has not verified your email; verify it there, and then sign in again");
+    Error::invalid("sign_on", message)
 }
 
 fn create(

@@ -1,5 +1,5 @@
 //! Attachments of transactions: pictures and PDF files, such as receipts. They are stored in the database, so that every
-//! process sees them and backups have them (docs/decisions/0032-attachments.md).
+//! process sees them and backups have them (docs/decisions/0030-attachments.md).
 
 mod media_type;
 

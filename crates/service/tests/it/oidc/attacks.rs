@@ -281,6 +281,31 @@ async fn what_is_stored_helps_nobody_to_finish_a_round_trip() {
     assert_eq!(oidc::forget_once(&sign_on.app).await.unwrap(), 1);
 }
 
+/// Otherwise the person who owns the email would later be signed in to the account of somebody who claimed it first.
+#[tokio::test]
+async fn an_unverified_email_makes_no_account_where_accounts_are_linked_by_email() {
+    let sign_on = SignOn::with(|it| {
+        it.link_verified_email = true;
+        it.create_for_groups = vec!["family".to_owned()];
+    })
+    .await;
+    let in_family = |subject: &str, is_verified: bool| {
+        let mut claims = claims(subject, "robin@example.com", is_verified);
+        claims["groups"] = serde_json::json!(["family"]);
+        claims
+    };
+    let people = sign_on.people().await;
+    sign_on.provider.sign_in_as(in_family("mallory", false));
+    assert!(sign_on.refusal().await.starts_with("Lighthouse has not verified your email"));
+    assert_eq!(sign_on.people().await, people);
+    sign_on.provider.sign_in_as(in_family("robin-1", true));
+    assert!(matches!(sign_on.sign_in().await, Ok(SignInOutcome::SignedIn { .. })));
+    assert_eq!(sign_on.people().await, people + 1);
+    // An identity that is linked already signs in whatever the provider says about its email later.
+    sign_on.provider.sign_in_as(in_family("robin-1", false));
+    assert!(matches!(sign_on.sign_in().await, Ok(SignInOutcome::SignedIn { .. })));
+}
+
 #[tokio::test]
 async fn an_unverified_email_takes_over_no_account() {
     let sign_on = SignOn::with(|it| {
@@ -295,7 +320,7 @@ async fn an_unverified_email_takes_over_no_account() {
     let mut in_group = claims("mallory", "kim@example.com", false);
     in_group["groups"] = serde_json::json!(["family"]);
     sign_on.provider.sign_in_as(in_group);
-    assert!(sign_on.refusal().await.starts_with("kim@example.com already has an account here"));
+    assert!(sign_on.refusal().await.starts_with("Lighthouse has not verified your email"));
     assert_eq!(sign_on.people().await, 2);
     // Nobody was linked, so the next attempt fails too.
     assert!(sign_on.world.stored_in(&["identities"]).await["identities"].is_empty());
