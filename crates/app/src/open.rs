@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use base::{Clock, Entropy, Network};
 use db::{Db, Target};
 use service::access::oidc::SingleSignOn;
+use service::access::passwords::HashCost;
 use service::ledger::quotes::Trading;
 use service::platform::installation::{self, Key};
 use service::platform::readiness::Disk;
@@ -76,6 +77,7 @@ async fn app_on(config: &Config, (db, key): (Db, Key), clock: Clock) -> Result<A
         }),
         imports: config.imports,
         backups: config.backups.clone(),
+        password_cost: HashCost::SAFE,
         password_sign_in: config.password_sign_in,
         single_sign_on: single_sign_on(config)?,
     });

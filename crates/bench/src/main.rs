@@ -146,6 +146,7 @@ async fn setup(database: &str, clock: Clock) -> anyhow::Result<Setup> {
         disk: None,
         imports: Default::default(),
         backups: None,
+        password_cost: service::access::passwords::HashCost::SAFE,
         password_sign_in: true,
         single_sign_on: Default::default(),
         rates_url: None,

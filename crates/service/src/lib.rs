@@ -43,7 +43,7 @@ pub struct AppState {
     pub limits: platform::limits::Limiter,
     pub key_cache: access::keys::KeyCache,
     pub(crate) access_cache: access::oauth::access_tokens::TokenCache,
-    pub(crate) hashing: access::passwords::HashingLimit,
+    pub(crate) hashing: access::passwords::Hashing,
     /// Whether people can sign in with a password.
     pub password_sign_in: bool,
     pub single_sign_on: access::oidc::SingleSignOn,
@@ -101,6 +101,8 @@ pub struct Setup {
     pub imports: ingest::imports::files::Limits,
     /// Backups that a server writes by itself; `None` where there are none.
     pub backups: Option<backup::Plan>,
+    /// The cost of a password's hash.
+    pub password_cost: access::passwords::HashCost,
     /// Whether people can sign in with a password.
     pub password_sign_in: bool,
     /// Providers that people can sign in with.
@@ -127,7 +129,7 @@ impl App {
             limits: platform::limits::Limiter::new(rate_limit),
             key_cache: access::keys::KeyCache::default(),
             access_cache: access::oauth::access_tokens::TokenCache::default(),
-            hashing: access::passwords::HashingLimit::default(),
+            hashing: access::passwords::Hashing::new(setup.password_cost),
             password_sign_in: setup.password_sign_in,
             single_sign_on: setup.single_sign_on,
             trading: setup.trading,

@@ -54,6 +54,7 @@ impl World {
             disk: None,
             imports: Default::default(),
             backups: None,
+            password_cost: service::access::passwords::HashCost::LOWEST,
             password_sign_in: true,
             single_sign_on: Default::default(),
         };
@@ -103,6 +104,7 @@ impl World {
             disk: None,
             imports: Default::default(),
             backups: None,
+            password_cost: service::access::passwords::HashCost::LOWEST,
             password_sign_in: true,
             single_sign_on: Default::default(),
         }

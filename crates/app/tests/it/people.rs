@@ -25,6 +25,9 @@ async fn a_person_is_created_listed_and_deleted() {
     assert_eq!(made["base_currency"], "USD");
     assert_eq!(made["timezone"], "UTC");
     assert_eq!(made["password"].as_str().unwrap().len(), 23);
+    let stored = "select password_hash from users";
+    let hash: String = it.db().await.first(stored, &[], |row| row.get(0)).await.unwrap().unwrap();
+    assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
     // Instants look like those of the API, with milliseconds.
     let created = made["created_at"].as_str().unwrap();
     assert!(created.len() == 24 && created.ends_with('Z') && &created[19..20] == ".", "{created}");

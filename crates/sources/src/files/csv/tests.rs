@@ -222,12 +222,11 @@ fn hostile_files_are_read_in_bounded_time_and_memory() {
 #[test]
 fn large_files_of_separators_are_refused_or_read_quickly() {
     let head = "Date,Amount\n2026-01-05,1\n";
-    let all = BYTES_MAX - head.len();
-    let some = 1 << 20;
+    let (many, some) = (4 << 20, 1 << 20);
     for (piece, bytes) in [
-        ("\n", all),
-        ("\"", all),
-        (",", all),
+        ("\n", many),
+        ("\"", many),
+        (",", many),
         ("\r\n", some),
         ("\"\n", some),
         (",\n", some),
