@@ -13,9 +13,12 @@ use crate::target_folder;
 /// The time that the server gets to generate its data.
 const START_MAX: Duration = Duration::from_secs(60);
 
-/// Settings of the server: limits that are tested elsewhere must not hide other responses.
-const SERVER: [(&str, &str); 2] =
-    [("EVENKEEL_DEMO__FEED_SECONDS", "0"), ("EVENKEEL_RATE_LIMIT__REQUESTS", "1000000")];
+/// Settings of the server: limits that are tested elsewhere must not hide other responses, and one address serves all.
+const SERVER: [(&str, &str); 3] = [
+    ("EVENKEEL_DEMO__FEED_SECONDS", "0"),
+    ("EVENKEEL_RATE_LIMIT__REQUESTS", "1000000"),
+    ("EVENKEEL_METRICS__PUBLIC", "true"),
+];
 
 /// A demo server on SQLite at a free port, which ends with this value.
 pub(crate) struct DemoServer {

@@ -160,6 +160,11 @@ pub(crate) fn package_tools() -> Result<()> {
     ])
 }
 
+/// Installs Prometheus with its tool that reads metrics and alerts.
+pub(crate) fn promtool() -> Result<()> {
+    apt(&[("promtool", "prometheus")])
+}
+
 /// Installs the packages of those programs that are missing, without starting their services.
 fn apt(wanted: &[(&str, &str)]) -> Result<()> {
     let is_missing = |it: &&(&str, &str)| {

@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use anyhow::{Result, bail};
 
-use crate::{install, mcp, postgres, schemathesis};
+use crate::{install, mcp, postgres, promtool, schemathesis};
 
 /// What a step installs before it runs.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -16,6 +16,7 @@ pub(crate) enum Tool {
     Schemathesis,
     Browser,
     PackageTools,
+    Promtool,
 }
 
 impl Tool {
@@ -30,6 +31,7 @@ impl Tool {
             Tool::Schemathesis => schemathesis::install(),
             Tool::Browser => install::browser(),
             Tool::PackageTools => install::package_tools(),
+            Tool::Promtool => promtool::install(),
         }
     }
 }

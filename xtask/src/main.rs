@@ -14,6 +14,7 @@ mod licences;
 mod mcp;
 mod plaid_sandbox;
 mod postgres;
+mod promtool;
 mod quality;
 mod schemathesis;
 mod storm;

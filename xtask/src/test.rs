@@ -13,8 +13,8 @@ use crate::installations::{Installations, Tool};
 use crate::postgres::Cluster;
 use crate::suite::Settings;
 use crate::{
-    advisories, cargo, dist, features, fuzz, generate, install, licences, mcp, run as run_command,
-    schemathesis, storm, suite,
+    advisories, cargo, dist, features, fuzz, generate, install, licences, mcp, promtool,
+    run as run_command, schemathesis, storm, suite,
 };
 
 pub(crate) struct Step {
@@ -85,7 +85,7 @@ impl<T> OnFirstUse<T> {
     }
 }
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 15] = [
     step("format", "every file is formatted", Group::First, &[], format),
     step("lint", "everything compiles, and Clippy finds nothing", Group::First, &[], lint),
     step("licences", "every dependency may be used", Group::First, &[], |_| licences::check()),
@@ -122,6 +122,13 @@ const STEPS: [Step; 14] = [
         Group::Waiting,
         &[Tool::Schemathesis],
         conformance,
+    ),
+    step(
+        "metrics",
+        "promtool reads the metrics and tests the alerts",
+        Group::Waiting,
+        &[Tool::Promtool],
+        metrics,
     ),
     step(
         "mcp",
@@ -342,6 +349,11 @@ fn conformance(shared: &Shared) -> Result<()> {
 fn packages(shared: &Shared) -> Result<()> {
     shared.binaries()?;
     dist::check::run_all()
+}
+
+fn metrics(shared: &Shared) -> Result<()> {
+    shared.binaries()?;
+    promtool::check()
 }
 
 fn mcp_clients(shared: &Shared) -> Result<()> {

@@ -115,7 +115,7 @@ impl Bound {
             proxies: config.proxies.clone(),
         };
         let routers = web::routers(app.clone(), settings);
-        let limits = server_limits(config);
+        let limits = web::ServerLimits { meters: routers.connections, ..server_limits(config) };
         let draining = begin_drain(app.clone(), stop.clone(), config.stop_delay);
         let main = web::serve(self.listener, routers.main, limits, draining);
         let metrics = async {

@@ -89,6 +89,13 @@ impl<K: Kind> Id<K> {
         Id::from_bytes(bytes)
     }
 
+    /// When the id was made, in milliseconds since 1970.
+    pub fn milliseconds(&self) -> i64 {
+        let mut bytes = [0; 8];
+        bytes[2..].copy_from_slice(&self.bytes[..6]);
+        i64::from_be_bytes(bytes)
+    }
+
     pub fn as_bytes(&self) -> &[u8; 16] {
         &self.bytes
     }

@@ -1,4 +1,4 @@
-//! Types that every crate shares: money, quantities, ids, time, randomness, drafts. No I/O, no SQL, no HTTP.
+//! Types that every crate shares: money, quantities, ids, time, randomness, drafts, metrics. No I/O, no SQL, no HTTP.
 
 mod address_group;
 pub mod category;
@@ -7,6 +7,7 @@ pub mod draft;
 mod entropy;
 mod fixed;
 mod id;
+pub mod metrics;
 mod money;
 mod nearest;
 mod network;

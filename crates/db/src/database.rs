@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::metrics::MetricFamily;
 use base::{Clock, Timestamp};
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 
 use crate::error::{Error, Result};
+use crate::meters::Meters;
 use crate::postgres::{Postgres, SchemaLock};
 use crate::read_limits::ReadLimits;
 use crate::sqlite::Sqlite;
@@ -32,6 +35,7 @@ pub struct Db {
     clock: Option<Clock>,
     /// Wakes the worker of this process.
     work: Arc<Notify>,
+    meters: Arc<Meters>,
 }
 
 #[derive(Clone)]
@@ -46,13 +50,34 @@ impl Db {
     }
 
     pub async fn open_with(target: &Target, limits: ReadLimits) -> Result<Db> {
+        let engine = match target {
+            Target::Sqlite(_) => Engine::Sqlite,
+            Target::Postgres(_) => Engine::Postgres,
+        };
+        let meters = Arc::new(Meters::new(engine.as_str()));
         let driver = match target {
-            Target::Sqlite(path) => Driver::Sqlite(Sqlite::open(path, limits).await?),
+            Target::Sqlite(path) => {
+                Driver::Sqlite(Sqlite::open(path, limits, meters.clone()).await?)
+            }
             Target::Postgres(address) => {
-                Driver::Postgres(Postgres::connect(address, limits).await?)
+                Driver::Postgres(Postgres::connect(address, limits, meters.clone()).await?)
             }
         };
-        Ok(Db { driver, signer: None, clock: None, work: Arc::default() })
+        Ok(Db { driver, signer: None, clock: None, work: Arc::default(), meters })
+    }
+
+    /// What this process counted, and the connections that are open now.
+    pub fn metrics(&self) -> Vec<MetricFamily> {
+        self.meters.families(&match &self.driver {
+            Driver::Sqlite(sqlite) => sqlite.state(),
+            Driver::Postgres(postgres) => postgres.state(),
+        })
+    }
+
+    /// Counts a read and its error.
+    fn count_read<T>(&self, sql: &str, started: Instant, outcome: Result<T>) -> Result<T> {
+        self.meters.count_read(sql, started.elapsed());
+        outcome.inspect_err(|error| self.meters.count_error(error))
     }
 
     /// The same database with a key for `sign`.
@@ -116,7 +141,8 @@ impl Db {
 
     /// `each`, compiled once for all closures; so are the two below.
     async fn read(&self, sql: &str, params: &[Param<'_>], visit: &mut Visit<'_>) -> Result<()> {
-        match &self.driver {
+        let started = Instant::now();
+        let outcome = match &self.driver {
             Driver::Sqlite(sqlite) => {
                 let mut is_visited = false;
                 let read = sqlite.each_once(sql, params, &mut |row| {
@@ -125,13 +151,15 @@ impl Db {
                 });
                 match read {
                     Err(Error::TimedOut) if !is_visited => {
+                        self.meters.count_restarted();
                         Box::pin(sqlite.each_slow(sql, params, visit)).await
                     }
                     outcome => outcome,
                 }
             }
             Driver::Postgres(postgres) => Box::pin(postgres.each(sql, params, visit)).await,
-        }
+        };
+        self.count_read(sql, started, outcome)
     }
 
     /// `each` for a query that is known to be slow at times: it runs in the slow-read pool from the start.
@@ -150,10 +178,12 @@ impl Db {
         params: &[Param<'_>],
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        match &self.driver {
+        let started = Instant::now();
+        let outcome = match &self.driver {
             Driver::Sqlite(sqlite) => Box::pin(sqlite.each_slow(sql, params, visit)).await,
             Driver::Postgres(postgres) => Box::pin(postgres.each_slow(sql, params, visit)).await,
-        }
+        };
+        self.count_read(sql, started, outcome)
     }
 
     /// `each` for a query that its caller can resume after the last row visited.
@@ -172,15 +202,20 @@ impl Db {
         params: &[Param<'_>],
         visit: &mut Visit<'_>,
     ) -> Result<Progress> {
+        let started = Instant::now();
         let read = match &self.driver {
             Driver::Sqlite(sqlite) => sqlite.each_inline(sql, params, visit),
             Driver::Postgres(postgres) => Box::pin(postgres.each(sql, params, visit)).await,
         };
-        match (read, self.engine()) {
+        let outcome = match (read, self.engine()) {
             (Ok(()), _) => Ok(Progress::Done),
-            (Err(Error::TimedOut), Engine::Sqlite) => Ok(Progress::Stopped),
+            (Err(Error::TimedOut), Engine::Sqlite) => {
+                self.meters.count_restarted();
+                Ok(Progress::Stopped)
+            }
             (Err(error), _) => Err(error),
-        }
+        };
+        self.count_read(sql, started, outcome)
     }
 
     /// Every row. A query that exceeds the inline limit is restarted in the slow-read pool, so `read` may see a row
@@ -238,7 +273,7 @@ impl Db {
 
     fn tx_context(&self) -> TxContext {
         let (signer, clock) = (self.signer.clone(), self.clock.clone());
-        TxContext { signer, clock, worker: self.work.clone() }
+        TxContext { signer, clock, worker: self.work.clone(), meters: self.meters.clone() }
     }
 
     /// Runs `work` in one transaction; an error rolls it back. The closure is synchronous, so nothing but SQL can
@@ -257,7 +292,8 @@ impl Db {
 
     async fn transact(&self, work: Work) -> Result<()> {
         let mut context = self.tx_context();
-        match &self.driver {
+        let started = Instant::now();
+        let outcome = match &self.driver {
             Driver::Sqlite(sqlite) => {
                 context.clock.get_or_insert(Clock::System);
                 let work = move |connection: &_| Tx::sqlite(connection, context).run(work);
@@ -267,7 +303,9 @@ impl Db {
                 let work = move |pipeline: &mut _| Tx::postgres(pipeline, context).run(work);
                 Box::pin(postgres.write(Box::new(work))).await
             }
-        }
+        };
+        self.meters.count_transaction(started.elapsed());
+        outcome.inspect_err(|error| self.meters.count_error(error))
     }
 
     /// `write` for a change of the schema: no statement has a time limit, and waits for locks have this one.

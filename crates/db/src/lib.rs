@@ -1,13 +1,14 @@
 //! One SQL text over SQLite and PostgreSQL: values, statements, transactions, migrations, backups.
 //!
 //! Modules import downwards only: `views`, `migrate` and `backup` use `database`, which uses `tx`, which uses the two engines
-//! (`sqlite`, `postgres`), which use `read_limits`, `request`, `value`, `dialect`, `outcome` and `error`.
+//! (`sqlite`, `postgres`), which use `read_limits`, `request`, `value`, `dialect`, `outcome`, `meters` and `error`.
 
 mod backup;
 mod database;
 mod dialect;
 mod error;
 mod free_space;
+mod meters;
 mod migrate;
 mod outcome;
 mod postgres;

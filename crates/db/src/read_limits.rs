@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use crate::error::{Error, Result};
+use crate::meters::{Meters, Wait};
 use crate::request::{self, ReadGroup};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,7 @@ pub(crate) struct SlowReads {
     /// Statements with their person, and until when they count as slow.
     known: Mutex<HashMap<u64, Instant>>,
     hashing: RandomState,
+    meters: Arc<Meters>,
 }
 
 /// The permission to run one slow read.
@@ -57,19 +59,27 @@ pub(crate) struct SlowReadPermit {
 }
 
 impl SlowReads {
-    pub(crate) fn new(at_once: usize) -> SlowReads {
+    pub(crate) fn new(at_once: usize, meters: Arc<Meters>) -> SlowReads {
         SlowReads {
             permits: Arc::new(Semaphore::new(at_once)),
             per_group: at_once.div_ceil(2).max(1),
             groups: Mutex::default(),
             known: Mutex::default(),
             hashing: RandomState::new(),
+            meters,
         }
     }
 
     /// Waits for a permit; an error if there is none by `until`. A person's reads wait for each other first, and only
     /// those that are within the person's share wait for the pool.
     pub(crate) async fn acquire(&self, until: Instant) -> Result<SlowReadPermit> {
+        let started = Instant::now();
+        let permit = self.acquire_both(until).await;
+        self.meters.count_wait(Wait::SlowRead, started.elapsed());
+        permit
+    }
+
+    async fn acquire_both(&self, until: Instant) -> Result<SlowReadPermit> {
         let of_group = match request::read_group() {
             Some(group) => Some(acquire_by(&self.group(group), until).await?),
             None => None,

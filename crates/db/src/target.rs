@@ -11,6 +11,15 @@ pub enum Engine {
     Postgres,
 }
 
+impl Engine {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Engine::Sqlite => "sqlite",
+            Engine::Postgres => "postgresql",
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub enum Target {
     Sqlite(PathBuf),

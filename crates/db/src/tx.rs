@@ -8,6 +8,7 @@ use tokio_postgres::types::Type;
 
 use crate::dialect;
 use crate::error::{Error, Result};
+use crate::meters::Meters;
 use crate::outcome::{OnCommit, Outcome};
 use crate::postgres::Pipeline;
 use crate::sqlite::statement;
@@ -34,6 +35,7 @@ pub(crate) struct TxContext {
     pub(crate) clock: Option<Clock>,
     /// Wakes the worker of this process.
     pub(crate) worker: Arc<Notify>,
+    pub(crate) meters: Arc<Meters>,
 }
 
 enum Connection<'c> {
@@ -116,7 +118,10 @@ impl<'c> Tx<'c> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
-        statement(&mut self.connection).inspect_err(|error| self.failed = Some(error.clone()))
+        statement(&mut self.connection).inspect_err(|error| {
+            self.context.meters.count_error(error);
+            self.failed = Some(error.clone());
+        })
     }
 
     /// Runs a statement and returns the number of rows it changed.

@@ -11,6 +11,7 @@ pub mod ingest;
 pub mod insights;
 pub mod key_rotation;
 pub mod ledger;
+pub mod metrics;
 pub mod onboarding;
 pub mod platform;
 pub mod retention;
@@ -52,6 +53,8 @@ pub struct AppState {
     pub(crate) approvals_life_seconds: i64,
     pub(crate) changes: actions::ChangeNotifier,
     pub background: platform::background::Background,
+    pub meters: platform::meters::Meters,
+    pub(crate) figures: metrics::Figures,
     pub(crate) backups: backup::Scheduled,
     pub(crate) process: platform::processes::Process,
     pub(crate) abandoned_claims: platform::idempotency::AbandonedClaims,
@@ -137,6 +140,8 @@ impl App {
             approvals_life_seconds: setup.approvals_life_seconds,
             changes: actions::ChangeNotifier::default(),
             background: platform::background::Background::default(),
+            meters: platform::meters::Meters::default(),
+            figures: metrics::Figures::default(),
             backups: backup::Scheduled::new(setup.backups),
             process: platform::processes::Process::new(&entropy),
             abandoned_claims: platform::idempotency::AbandonedClaims::default(),

@@ -20,11 +20,9 @@ pub(crate) const READ_MAX: Duration = Duration::from_secs(15);
 const CHANGE_MAX: Duration = Duration::from_secs(90);
 
 /// Stops reading for a request that is not answered in time. The body of an answer that has begun is not limited.
-/// Requests under `/v1` are limited by the API, which answers with its own errors.
+/// The API limits its own requests, and answers with its own errors.
 pub(crate) async fn limit(request: Request, next: Next) -> Response {
-    let path = request.uri().path();
-    let is_api = path == "/v1" || path.starts_with("/v1/");
-    if is_api || !is_read(request.method()) {
+    if !is_read(request.method()) {
         return next.run(request).await;
     }
     match requests::with_deadline(READ_MAX, next.run(request)).await {

@@ -22,6 +22,7 @@ use crate::answer::Answer;
 use crate::api::{Call, Endpoint, Found, find};
 use crate::cors::put_cors;
 use crate::error::Refusal;
+use crate::metrics::{Entry, Route};
 use crate::oauth::resource_metadata_url;
 use crate::query::Query;
 use crate::{WebState, body, deadlines};
@@ -87,7 +88,8 @@ pub(crate) async fn handle(
     let response = render(&web, parts, answer);
     let (status, elapsed) = (response.status().as_u16(), started.elapsed());
     let route = facts.route.unwrap_or("unknown");
-    web.metrics.note(method_label(&method), route, status, elapsed);
+    let (entry, took) = (Entry::Api, elapsed);
+    web.metrics.http.count(&Route { entry, method: &method, route: facts.route, status, took });
     let microseconds = elapsed.as_micros() as u64;
     let user = facts.user.map(tracing::field::display);
     tracing::debug!(request_id, %method, route, status, microseconds, user, "request handled");
@@ -167,7 +169,7 @@ async fn run(
         }
     };
     let turn = match *method {
-        Method::GET => Some(web.read_turns.take(caller.user).await?),
+        Method::GET => Some(web.take_read_turn(caller.user).await?),
         _ => None,
     };
     let ids = query.id_names();
@@ -276,6 +278,9 @@ pub(crate) async fn authenticate(
     match found {
         Ok(caller) => Ok(caller),
         Err(Error::Unauthenticated(reason)) => {
+            let is_access_token = oauth::access_tokens::is_access_token(token);
+            let credential = if is_access_token { "access_token" } else { "api_key" };
+            web.app.meters.count_failed_authentication(credential);
             limits::count_failure(&web.app, AddressGroup::parse(address)).await?;
             let error = format!(", error=\"invalid_token\", error_description=\"{reason}\"");
             let refusal = Refusal::new(Code::Unauthenticated, reason);
@@ -405,17 +410,5 @@ pub(crate) fn put_rate_limit(
 pub(crate) fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
-    }
-}
-
-fn method_label(method: &Method) -> &'static str {
-    match *method {
-        Method::GET => "GET",
-        Method::HEAD => "HEAD",
-        Method::POST => "POST",
-        Method::PUT => "PUT",
-        Method::DELETE => "DELETE",
-        Method::OPTIONS => "OPTIONS",
-        _ => "OTHER",
     }
 }

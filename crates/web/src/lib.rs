@@ -32,7 +32,7 @@ use tower_http::compression::predicate::{
     DefaultPredicate, NotForContentType, Predicate as _, SizeAbove,
 };
 
-pub use server::{ServerLimits, serve};
+pub use server::{ConnectionMeters, ServerLimits, serve};
 pub use site::sensitive::{NO_PROOF, Proof, SENSITIVE, Sensitive};
 
 /// Strict-Transport-Security: browsers use https only for a year. Subdomains may belong to others and are not included.
@@ -131,6 +131,14 @@ struct Shared {
     demo_link_used: AtomicBool,
 }
 
+impl WebState {
+    /// Waits for a person's turn to read.
+    async fn take_read_turn(&self, user: base::UserId) -> service::Result<read_turns::ReadTurn> {
+        let turn = self.read_turns.take(user).await;
+        turn.inspect_err(|_| self.app.meters.count_rate_limited("reads"))
+    }
+}
+
 impl std::ops::Deref for WebState {
     type Target = Shared;
 
@@ -143,6 +151,8 @@ impl std::ops::Deref for WebState {
 pub struct Routers {
     pub main: Router,
     pub metrics: Router,
+    /// Counts the connections of the main listener, for the metrics.
+    pub connections: Arc<ConnectionMeters>,
 }
 
 /// Builds the routers with the API's endpoints.
@@ -157,32 +167,36 @@ pub fn routers_with(app: App, settings: Settings, endpoints: &'static [api::Endp
     let proxies = settings.proxies.clone();
     let openapi = OnceLock::new();
     let demo_link_used = AtomicBool::new(false);
-    let metrics = metrics::Metrics::new(&app);
+    let metrics = metrics::Metrics::default();
     let read_turns = read_turns::ReadTurns::default();
     let shared = Shared { app, settings, metrics, read_turns, openapi, demo_link_used };
     let web = WebState(Arc::new(shared));
+    let connections = web.metrics.connections.clone();
     let metrics = Router::new().route("/metrics", get(metrics::page)).with_state(web.clone());
     let v1 = {
         let web = web.clone();
         any(move |request| dispatch::handle(web.clone(), endpoints, request))
     };
-    let mut main = Router::new()
-        .route("/v1", v1.clone())
-        .route("/v1/", v1.clone())
-        .route("/v1/{*path}", v1)
+    // The API limits, counts and protects its requests itself.
+    let api =
+        Router::new().route("/v1", v1.clone()).route("/v1/", v1.clone()).route("/v1/{*path}", v1);
+    let mut others = Router::new()
         .route("/mcp", any(mcp_endpoint::handle))
         .merge(oauth::router(&web))
         .merge(bank_webhooks::router())
         .merge(site::router(&web))
-        .with_state(web);
+        .with_state(web.clone());
     if serve_metrics {
-        main = main.merge(metrics.clone());
+        others = others.merge(metrics.clone());
     }
+    let others = others
+        .layer(axum::middleware::from_fn(panics::catch))
+        .layer(axum::middleware::from_fn(deadlines::limit))
+        .layer(axum::middleware::from_fn_with_state(web.clone(), metrics::count));
+    let main = api.merge(others);
     // Responses below 1 KiB are not worth compressing, and zip files are compressed already.
     let zip = NotForContentType::const_new("application/zip");
     let worthwhile = DefaultPredicate::new().and(SizeAbove::new(1_024)).and(zip);
-    let main = main.layer(axum::middleware::from_fn(panics::catch));
-    let main = main.layer(axum::middleware::from_fn(deadlines::limit));
     let main = main.layer(CompressionLayer::new().compress_when(worthwhile));
     let main = main.layer(axum::middleware::map_response(move |mut response: Response| {
         if is_https {
@@ -191,5 +205,5 @@ pub fn routers_with(app: App, settings: Settings, endpoints: &'static [api::Endp
         std::future::ready(response)
     }));
     let seen = move |request| std::future::ready(proxies::see_through(request, &proxies));
-    Routers { main: main.layer(axum::middleware::map_request(seen)), metrics }
+    Routers { main: main.layer(axum::middleware::map_request(seen)), metrics, connections }
 }

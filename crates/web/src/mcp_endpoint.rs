@@ -83,7 +83,6 @@ pub(crate) async fn handle(State(web): State<WebState>, request: Request) -> Res
     put_cors(&mut answer.headers, &web.settings.cors_origins, origin.as_ref());
     put(&mut answer.headers, HeaderName::from_static("x-request-id"), &request_id);
     let (status, microseconds) = (answer.status, started.elapsed().as_micros() as u64);
-    web.metrics.note("POST", ROUTE, status.as_u16(), started.elapsed());
     tracing::debug!(request_id, route = ROUTE, %status, microseconds, "request handled");
     render(answer)
 }
@@ -193,7 +192,7 @@ async fn run(
         surface: web.settings.mcp_surface.unwrap_or(&mcp::Household),
     };
     requests::charge_to(&caller);
-    let turn = web.read_turns.take(caller.user).await.map_err(|error| failed(error.into()))?;
+    let turn = web.take_read_turn(caller.user).await.map_err(|error| failed(error.into()))?;
     let turn = Mutex::new(Some(turn));
     // While it waits for a decision, the person's other requests go on.
     let before_waiting = |seconds: u64| {

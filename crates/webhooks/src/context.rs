@@ -9,6 +9,7 @@ use db::{Db, Tx};
 use crate::endpoint::DisabledEndpoint;
 use crate::error::Result;
 use crate::limiter::DeliveryLimiter;
+use crate::metrics::Meters;
 use crate::secrets::SecretCipher;
 use crate::version_check::VersionChecks;
 
@@ -31,6 +32,7 @@ pub struct Parts {
     pub(crate) limiter: DeliveryLimiter,
     pub(crate) version_checks: VersionChecks,
     pub(crate) on_disabled: OnDisabled,
+    pub(crate) meters: Meters,
 }
 
 impl Deref for Webhooks {
@@ -68,6 +70,7 @@ impl Webhooks {
             limiter: DeliveryLimiter::default(),
             version_checks: VersionChecks::default(),
             on_disabled,
+            meters: Meters::default(),
         }))
     }
 }

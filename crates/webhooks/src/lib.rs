@@ -11,10 +11,10 @@
 //! endpoints, settle                 changes by the owner, and by the outcome of attempts
 //! disable
 //! outbox, deliveries, event_log
-//! fan_out, claim, send, attempts, retention
+//! fan_out, claim, send, attempts, retention, figures
 //! event_access
 //! context                           database, clock, HTTP client, limiter
-//! limiter, outcome, version_check
+//! limiter, metrics, outcome, version_check
 //! delivery
 //! rekey
 //! secrets
@@ -35,7 +35,9 @@ mod event_access;
 pub mod event_log;
 pub mod event_replay;
 mod fan_out;
+mod figures;
 mod limiter;
+mod metrics;
 pub mod outbox;
 mod outcome;
 mod payload;
@@ -67,6 +69,7 @@ pub fn statements() -> Vec<&'static str> {
         event_log::STATEMENTS,
         event_replay::STATEMENTS,
         fan_out::STATEMENTS,
+        figures::STATEMENTS,
         outbox::STATEMENTS,
         payload::STATEMENTS,
         rekey::STATEMENTS,

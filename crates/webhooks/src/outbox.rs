@@ -65,6 +65,10 @@ fn insert<'e>(
         [user.into(), it.id.into(), name.into(), (&it.data).into(), now.into()]
     });
     tx.insert_many("events", columns, values)?;
+    if !rows.is_empty() {
+        let (count, webhooks) = (rows.len(), webhooks.clone());
+        tx.on_commit(move || webhooks.meters.count_events(count));
+    }
     Ok(rows)
 }
 

@@ -11,6 +11,7 @@ use crate::delivery::{Destination, Trigger};
 use crate::disable::{disable, record_exhausted};
 use crate::endpoint::DisabledReason;
 use crate::error::{Error, Result};
+use crate::metrics::CountedAttempt;
 use crate::outcome::Outcome;
 
 /// Up to this many rows, `execute_each` changes them one after the other; the order of more is not defined.
@@ -48,7 +49,9 @@ fn settle_in(webhooks: &Webhooks, tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Resu
     };
     let settled: Vec<(&Outcome, Option<i64>)> = with_count(1).collect();
     insert_attempts(webhooks, tx, &settled)?;
-    settle_late(webhooks, tx, with_count(0).map(|it| it.0).collect(), now)?;
+    let dropped: Vec<&Outcome> = with_count(0).map(|it| it.0).collect();
+    let lost = dropped.len() - settle_late(webhooks, tx, dropped, now)?;
+    count_on_commit(webhooks, tx, &settled, lost, now);
     let mut given_up: BTreeMap<EndpointId, (Arc<Destination>, bool)> = BTreeMap::new();
     let counts = |it: &Outcome| it.trigger == Trigger::Scheduled || it.is_gone();
     let has_failed = |it: &Outcome| !it.is_success && counts(it);
@@ -91,12 +94,13 @@ fn update_endpoints(tx: &mut Tx<'_>, outcomes: &[Outcome], now: Timestamp) -> Re
 
 /// Settles attempts that were in flight when their endpoint was disabled, which had failed their deliveries. Outcomes
 /// that this does not match either are dropped: another process took over the lease first, or the endpoint was deleted.
+/// Returns how many were settled.
 fn settle_late(
     webhooks: &Webhooks,
     tx: &mut Tx<'_>,
     outcomes: Vec<&Outcome>,
     now: Timestamp,
-) -> Result<()> {
+) -> Result<usize> {
     let values = outcomes.iter().map(|it| -> [Param<'_>; 7] {
         let (user, endpoint, event) = (it.to.user.into(), it.to.id.into(), it.event.into());
         let (status, attempt) = (it.delivery_status(None).into(), it.attempt.into());
@@ -105,7 +109,28 @@ fn settle_late(
     let changed = tx.execute_each(SETTLE_LATE, &values.collect::<Vec<_>>())?;
     let settled = outcomes.into_iter().zip(changed).filter(|it| it.1 == 1);
     let settled: Vec<(&Outcome, Option<i64>)> = settled.map(|it| (it.0, None)).collect();
-    insert_attempts(webhooks, tx, &settled).map(drop)
+    count_on_commit(webhooks, tx, &settled, 0, now);
+    insert_attempts(webhooks, tx, &settled).map(|it| it.len())
+}
+
+/// Counts settled attempts, and those whose lease was lost, once the transaction is committed.
+fn count_on_commit(
+    webhooks: &Webhooks,
+    tx: &mut Tx<'_>,
+    settled: &[(&Outcome, Option<i64>)],
+    lost: usize,
+    now: Timestamp,
+) {
+    let counted: Vec<CountedAttempt> =
+        settled.iter().map(|(it, next)| CountedAttempt::new(it, *next, now)).collect();
+    if counted.is_empty() && lost == 0 {
+        return;
+    }
+    let webhooks = webhooks.clone();
+    tx.on_commit(move || {
+        webhooks.meters.count_attempts(&counted);
+        webhooks.meters.count_lost_leases(lost);
+    });
 }
 
 /// Settles an attempt made by hand: a success counts, a failure does not, and 410 Gone disables the endpoint.
@@ -126,6 +151,7 @@ pub(crate) fn settle_manual(
     }
     tx.execute(COUNT_ATTEMPT, params![user, endpoint, event])?;
     let id = insert_attempt(webhooks, tx, outcome)?;
+    count_on_commit(webhooks, tx, &[(outcome, None)], 0, now);
     if outcome.is_gone() {
         disable(webhooks, tx, &outcome.to.endpoint_ref(), DisabledReason::Gone)?;
     }

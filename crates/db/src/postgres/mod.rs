@@ -22,6 +22,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::error::{Error, Result};
+use crate::meters::{DriverState, Meters};
 use crate::outcome::Outcome;
 use crate::read_limits::{ReadLimits, SlowReadPermit, SlowReads};
 use crate::request;
@@ -62,10 +63,15 @@ struct Pool {
     transactions: Arc<ConnectionPool>,
     slow: Arc<ConnectionPool>,
     slow_reads: SlowReads,
+    meters: Arc<Meters>,
 }
 
 impl Postgres {
-    pub(crate) async fn connect(address: &Address, limits: ReadLimits) -> Result<Postgres> {
+    pub(crate) async fn connect(
+        address: &Address,
+        limits: ReadLimits,
+        meters: Arc<Meters>,
+    ) -> Result<Postgres> {
         let budget = Budget::new(address.connections, limits);
         let inline = if budget.slow == 0 { limits.total } else { limits.inline };
         let limits = ReadLimits { inline, slow_at_once: budget.slow.max(1), ..limits };
@@ -76,9 +82,10 @@ impl Postgres {
             budget,
             limits,
             shared: SharedConnections::new(budget.shared),
-            transactions: Arc::new(ConnectionPool::new(budget.transactions)),
-            slow: Arc::new(ConnectionPool::new(budget.slow)),
-            slow_reads: SlowReads::new(limits.slow_at_once),
+            transactions: Arc::new(ConnectionPool::new(budget.transactions, meters.clone())),
+            slow: Arc::new(ConnectionPool::new(budget.slow, meters.clone())),
+            slow_reads: SlowReads::new(limits.slow_at_once, meters.clone()),
+            meters,
         });
         pool.transactions.add(Arc::new(first));
         pool.shared.add(Arc::new(second));
@@ -97,6 +104,16 @@ impl Postgres {
         self.pool.limits
     }
 
+    /// Its connections, by purpose.
+    pub(crate) fn state(&self) -> DriverState {
+        let pool = &self.pool;
+        let mut pools = vec![pool.shared.state(), pool.transactions.state("transactions")];
+        if pool.has_slow_pool() {
+            pools.push(pool.slow.state("slow_reads"));
+        }
+        DriverState { is_sqlite: false, pools, log_bytes: None }
+    }
+
     /// Reads on a shared connection. A query that exceeds the inline limit is canceled by the server, before any of its
     /// rows was visited, and restarted in the slow-read pool.
     pub(crate) async fn each(
@@ -113,6 +130,7 @@ impl Postgres {
             Ok(rows) => visit_all(&rows, visit),
             Err(error) if error.is_canceled_statement() && pool.has_slow_pool() => {
                 pool.slow_reads.remember(sql);
+                pool.meters.count_restarted();
                 self.each_slow(sql, params, visit).await
             }
             Err(error) if error.is_canceled_statement() => Err(Error::TimedOut),

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::connection::{Connection, Opener};
 use crate::error::{Error, Result};
+use crate::meters::{Meters, PoolState, Wait};
 
 pub(super) struct ConnectionPool {
     most: usize,
@@ -17,6 +18,7 @@ pub(super) struct ConnectionPool {
     /// Connections that are open or being opened, idle ones included.
     open: AtomicUsize,
     returned: Notify,
+    meters: Arc<Meters>,
 }
 
 struct Idle {
@@ -33,14 +35,21 @@ pub(super) struct Lent {
 }
 
 impl ConnectionPool {
-    pub(super) fn new(most: usize) -> ConnectionPool {
+    pub(super) fn new(most: usize, meters: Arc<Meters>) -> ConnectionPool {
         ConnectionPool {
             most,
             permits: Arc::new(Semaphore::new(most)),
             idle: Mutex::default(),
             open: AtomicUsize::new(0),
             returned: Notify::new(),
+            meters,
         }
+    }
+
+    pub(super) fn state(&self, name: &'static str) -> PoolState {
+        let busy = self.most.saturating_sub(self.permits.available_permits());
+        let open = self.open.load(Ordering::Relaxed).max(busy);
+        PoolState { name, open, busy, most: Some(self.most) }
     }
 
     /// Adds a connection that was opened before the pool.
@@ -55,6 +64,17 @@ impl ConnectionPool {
 
     /// Waits for a connection; `opener` makes a new one.
     pub(super) async fn acquire(
+        self: &Arc<ConnectionPool>,
+        until: Instant,
+        opener: Opener<'_>,
+    ) -> Result<Lent> {
+        let started = Instant::now();
+        let lent = self.acquire_by(until, opener).await;
+        self.meters.count_wait(Wait::Connection, started.elapsed());
+        lent
+    }
+
+    async fn acquire_by(
         self: &Arc<ConnectionPool>,
         until: Instant,
         opener: Opener<'_>,

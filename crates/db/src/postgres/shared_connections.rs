@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::connection::{Connection, Opener};
 use crate::error::Result;
+use crate::meters::PoolState;
 use crate::request::ReadGroup;
 
 /// A connection whose server has not answered for this long, while a read waits, is avoided by others.
@@ -58,6 +59,17 @@ impl SharedConnections {
 
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn state(&self) -> PoolState {
+        let table = self.table();
+        let slots = &table.slots;
+        PoolState {
+            name: "shared",
+            open: slots.iter().filter(|it| it.connection.is_some()).count(),
+            busy: slots.iter().filter(|it| it.in_flight > 0).count(),
+            most: Some(slots.len()),
+        }
     }
 
     /// Adds a connection that was opened before.

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::dialect::for_sqlite;
 use crate::error::{Error, Result};
+use crate::meters::{DriverState, Meters, PoolState};
 use crate::read_limits::{self, Deadline, ReadLimits, SlowReads};
 use crate::request;
 use crate::value::{Param, Row, RowSource, Visit};
@@ -41,6 +42,7 @@ struct Shared {
     writer: Writer,
     limits: ReadLimits,
     slow_reads: SlowReads,
+    meters: Arc<Meters>,
 }
 
 /// A read-only connection whose queries are interrupted at their deadline.
@@ -50,21 +52,40 @@ struct Reader {
 }
 
 impl Sqlite {
-    pub(crate) async fn open(path: &Path, limits: ReadLimits) -> Result<Sqlite> {
+    pub(crate) async fn open(
+        path: &Path,
+        limits: ReadLimits,
+        meters: Arc<Meters>,
+    ) -> Result<Sqlite> {
         // The writer opens first and sets the journal mode: two connections switching at once would collide.
-        let writer = Writer::start(writer_connection(path).await?)?;
+        let writer = Writer::start(writer_connection(path).await?, meters.clone())?;
         let shared = Shared {
             path: path.to_owned(),
             idle_readers: Mutex::new(Vec::new()),
             writer,
             limits,
-            slow_reads: SlowReads::new(limits.slow_at_once),
+            slow_reads: SlowReads::new(limits.slow_at_once, meters.clone()),
+            meters,
         };
         Ok(Sqlite { shared: Arc::new(shared) })
     }
 
     pub(crate) fn limits(&self) -> ReadLimits {
         self.shared.limits
+    }
+
+    /// Its connections, and the size of its write-ahead log.
+    pub(crate) fn state(&self) -> DriverState {
+        let idle = self.shared.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let open = self.shared.meters.readers();
+        let busy = open.saturating_sub(idle);
+        let mut log = self.shared.path.clone().into_os_string();
+        log.push("-wal");
+        DriverState {
+            is_sqlite: true,
+            pools: vec![PoolState { name: "readers", open, busy, most: None }],
+            log_bytes: std::fs::metadata(log).ok().map(|it| it.len()),
+        }
     }
 
     /// Reads on the calling thread, for at most the inline limit. A statement that exceeded it a moment ago for this
@@ -190,6 +211,7 @@ impl Sqlite {
             return Ok(reader);
         }
         let (mut connection, deadline) = (self.connection()?, Arc::new(Deadline::new()));
+        self.shared.meters.add_reader();
         let watched = deadline.clone();
         connection.progress_handler(STEPS_PER_DEADLINE_CHECK, Some(move || watched.is_over()))?;
         Ok(Reader { connection, deadline })

@@ -1,12 +1,14 @@
 //! The writer thread: runs transactions one after the other, and commits those that are waiting together.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
+use std::time::Instant;
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::error::{Error, Result};
+use crate::meters::{Meters, Wait};
 use crate::outcome::Outcome;
 
 /// Waiting transactions that may share one commit, and so one flush to the disk.
@@ -21,18 +23,18 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection) -> Result<Writer> {
+    pub(super) fn start(connection: Connection, meters: Arc<Meters>) -> Result<Writer> {
         let (jobs, inbox) = mpsc::channel();
         std::thread::Builder::new()
             .name("sqlite-writer".to_owned())
-            .spawn(move || run_jobs(&connection, &inbox))
+            .spawn(move || run_jobs(&connection, &inbox, &meters))
             .map_err(|error| Error::unavailable(format!("starting the writer thread: {error}")))?;
         Ok(Writer { jobs })
     }
 
     pub(super) async fn write(&self, work: Work) -> Result<()> {
         let (reply, replied) = oneshot::channel();
-        let job = Job { work: Some(work), outcome: None, reply };
+        let job = Job { work: Some(work), outcome: None, reply, queued_at: Instant::now() };
         let stopped = || Error::internal("the writer thread has stopped");
         self.jobs.send(job).map_err(|_| stopped())?;
         replied.await.map_err(|_| stopped())?
@@ -45,6 +47,7 @@ struct Job {
     work: Option<Work>,
     outcome: Option<Outcome>,
     reply: oneshot::Sender<Result<()>>,
+    queued_at: Instant,
 }
 
 impl Job {
@@ -66,12 +69,13 @@ impl Job {
 
 /// Runs jobs as they arrive, and commits those that wait together in one transaction. Each has its own savepoint, so
 /// that one's failure does not affect another, and all share the flush that makes them durable.
-fn run_jobs(connection: &Connection, inbox: &mpsc::Receiver<Job>) {
+fn run_jobs(connection: &Connection, inbox: &mpsc::Receiver<Job>, meters: &Meters) {
     while let Ok(first) = inbox.recv() {
         let mut batch = Vec::new();
         let mut outcome = connection.execute_batch("begin immediate").map_err(Error::from);
         let mut next = Some(first);
         while let Some(mut job) = next {
+            meters.count_wait(Wait::Writer, job.queued_at.elapsed());
             if outcome.is_ok() {
                 outcome = run_in_savepoint(connection, &mut job);
             }
@@ -82,6 +86,7 @@ fn run_jobs(connection: &Connection, inbox: &mpsc::Receiver<Job>) {
         if outcome.is_ok() {
             outcome = connection.execute_batch("commit").map_err(Error::from);
         }
+        meters.count_commit(batch.len());
         if outcome.is_err() && !connection.is_autocommit() {
             let _ = connection.execute_batch("rollback");
         }

@@ -5,6 +5,7 @@ mod connection_loss;
 mod fair_reads;
 mod full_disk;
 mod large_writes;
+mod metrics;
 mod migrations;
 mod pool;
 mod poolers;

@@ -267,6 +267,9 @@ pub(super) fn record_decision(
     let mut facts = action.facts();
     facts.status = status.as_str();
     outbox::append(&app.webhooks, tx, action.user, &[Event::ActionDecided(facts)])?;
+    let waited = app.clock.now().as_microsecond() - action.created_at.as_microsecond();
+    let (mine, kind) = (app.clone(), action.kind().as_str());
+    tx.on_commit(move || mine.meters.count_decision(status.as_str(), kind, waited));
     let note = note.about(action.id).digest(action.digest);
     audit::note(tx, action.user, app.clock.now(), note)
 }

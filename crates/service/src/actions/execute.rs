@@ -267,6 +267,8 @@ fn record_execution(
     let mut facts = action.facts();
     facts.status = status.as_str();
     outbox::append(&app.webhooks, tx, action.user, &[Event::ActionExecuted(facts)])?;
+    let (mine, kind) = (app.clone(), action.kind().as_str());
+    tx.on_commit(move || mine.meters.count_execution(status.as_str(), kind));
     let note = note.about(action.id).digest(action.digest);
     audit::note(tx, action.user, app.clock.now(), note)
 }

@@ -10,6 +10,7 @@ mod describe;
 mod display;
 mod execute;
 mod expiry;
+mod figures;
 mod named_transaction;
 mod payload;
 mod policy;
@@ -28,6 +29,7 @@ pub use describe::{as_of_label, change_direction, change_display, timing_now};
 pub use display::ProposalDetails;
 pub use execute::execute_once;
 pub use expiry::expire_once;
+pub(crate) use figures::figures;
 pub use payload::{ActionPayload, ActionType, Kind, ProposedPart};
 pub use policy::{LIFE_SECONDS_MAX, LIFE_SECONDS_MIN, Policy, get_policy, set_policy};
 pub use propose::{NewAction, PreparedAction, prepare, propose};
@@ -41,6 +43,7 @@ pub(crate) fn statements() -> Vec<&'static str> {
         describe::STATEMENTS,
         execute::STATEMENTS,
         expiry::STATEMENTS,
+        figures::STATEMENTS,
         named_transaction::STATEMENTS,
         policy::STATEMENTS,
         propose::STATEMENTS,

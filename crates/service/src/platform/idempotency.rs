@@ -110,6 +110,9 @@ pub async fn run_prepared<T: Send + 'static>(
             Ok(IdempotentOutcome { response, replayed: false })
         }
         Err(error) => {
+            if matches!(error, Error::InProgress { .. }) {
+                app.meters.count_lost_lease("idempotency_key");
+            }
             let Some(response) = refuse(&error) else {
                 app.db.write(move |tx| owner.release(tx)).await?;
                 guard.settle();

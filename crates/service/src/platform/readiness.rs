@@ -75,6 +75,11 @@ impl Readiness {
         Readiness { known_schema, disk, state: Mutex::default() }
     }
 
+    /// The disk of the database file; `None` for PostgreSQL.
+    pub(crate) fn disk(&self) -> Option<&Disk> {
+        self.disk.as_ref()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -25,6 +25,7 @@ mod keys;
 mod limits;
 mod listed;
 mod manual;
+mod metrics;
 mod net_worth;
 mod oauth;
 mod oidc;

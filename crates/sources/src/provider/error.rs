@@ -24,6 +24,19 @@ pub enum ErrorKind {
     Ended,
 }
 
+impl ErrorKind {
+    /// The kind as a word, for metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ErrorKind::InvalidInput => "invalid_input",
+            ErrorKind::Temporary => "temporary",
+            ErrorKind::RateLimited => "rate_limited",
+            ErrorKind::NeedsPerson(_) => "needs_person",
+            ErrorKind::Ended => "ended",
+        }
+    }
+}
+
 words!(
     /// What the person can do about a problem; a page shows it as a button.
     Remedy {

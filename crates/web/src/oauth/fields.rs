@@ -78,6 +78,7 @@ impl Fields {
         if let Err(OAuthFailure::Refused(OAuthError { code, .. })) = &outcome
             && matches!(code, OAuthErrorCode::InvalidClient | OAuthErrorCode::InvalidGrant)
         {
+            app.meters.count_failed_authentication("oauth_client");
             limits::count_failure(app, self.from).await?;
         }
         outcome

@@ -1,6 +1,9 @@
 //! How many connections the server keeps open at once.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use super::meters::ConnectionMeters;
 
 /// At most this many connections from one address, as a share of all of them.
 const SHARE_PER_ADDRESS: usize = 4;
@@ -20,12 +23,20 @@ pub struct ServerLimits {
     pub proxies: Vec<base::Network>,
     /// How long requests in flight may take to finish after the server was told to stop.
     pub drain_max: Duration,
+    /// Counts the connections of this listener.
+    pub meters: Arc<ConnectionMeters>,
 }
 
 impl ServerLimits {
     pub fn new(connections: usize) -> ServerLimits {
         let per_address = (connections / SHARE_PER_ADDRESS).max(1);
-        ServerLimits { connections, per_address, proxies: Vec::new(), drain_max: DRAIN_DEFAULT }
+        ServerLimits {
+            connections,
+            per_address,
+            proxies: Vec::new(),
+            drain_max: DRAIN_DEFAULT,
+            meters: Arc::default(),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 mod connection;
 mod exchange;
 mod limits;
+mod meters;
 mod registry;
 mod stream;
 mod transfer;
@@ -24,10 +25,12 @@ use tower::Service as _;
 
 use connection::{Closing, Connection};
 use exchange::{RequestBody, ResponseBody};
+use meters::Refused;
 use registry::Registry;
 use stream::ClientStream;
 
 pub use limits::ServerLimits;
+pub use meters::ConnectionMeters;
 
 /// How often deadlines are checked.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
@@ -47,13 +50,14 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let (builder, drain_max) = (Arc::new(http_builder()), limits.drain_max);
+    let meters = limits.meters.clone();
     let registry = Arc::new(Registry::new(limits));
     let mut sweeps = tokio::time::interval(SWEEP_INTERVAL);
     sweeps.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut stop = std::pin::pin!(stop);
     loop {
         let (stream, peer) = tokio::select! {
-            accepted = accept(&listener) => accepted,
+            accepted = accept(&listener, &meters) => accepted,
             _ = sweeps.tick() => {
                 registry.sweep();
                 continue;
@@ -101,7 +105,7 @@ fn http_builder() -> Builder<TokioExecutor> {
     builder
 }
 
-async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
+async fn accept(listener: &TcpListener, meters: &ConnectionMeters) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
@@ -110,6 +114,7 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
             }
             // Out of file descriptors, or the client hung up before it was accepted. Both pass.
             Err(error) => {
+                meters.count_refused(Refused::NotAccepted);
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::connection::{Closing, Connection};
 use super::limits::{RESERVED_FOR_LOOPBACK, ServerLimits};
+use super::meters::{Closed, Refused};
 
 /// To make room, this share of the connections in question is closed at once, so that a flood of new ones does not cost
 /// a search each.
@@ -52,6 +53,7 @@ impl Drop for Admitted {
 impl Registry {
     pub(super) fn new(limits: ServerLimits) -> Registry {
         let table = Mutex::default();
+        limits.meters.set_most(limits.connections);
         Registry { limits, origin: Instant::now(), table, changed: Notify::new() }
     }
 
@@ -62,16 +64,28 @@ impl Registry {
     /// Admits a new connection; none while all are busy. Connections that wait for their client make room.
     pub(super) fn admit(self: &Arc<Registry>, peer: IpAddr) -> Option<Admitted> {
         let group = AddressGroup::of(peer);
+        let meters = &self.limits.meters;
         let mut table = self.table();
         let is_proxy = self.limits.proxies.iter().any(|it| it.contains(peer.to_canonical()));
         let in_group = table.by_group.get(&group).copied().unwrap_or(0);
-        if !is_proxy && in_group >= self.limits.per_address && table.evict(Some(group)) == 0 {
-            tracing::debug!(%peer, "a connection was refused: too many from one address");
-            return None;
+        if !is_proxy && in_group >= self.limits.per_address {
+            let evicted = table.evict(Some(group));
+            meters.count_closed(Closed::Evicted, evicted);
+            if evicted == 0 {
+                meters.count_refused(Refused::PerAddress);
+                tracing::debug!(%peer, "a connection was refused: too many from one address");
+                return None;
+            }
         }
-        if table.open.len() >= self.limits.connections && table.evict(None) == 0 {
+        let evicted = match table.open.len() >= self.limits.connections {
+            true => Some(table.evict(None)),
+            false => None,
+        };
+        meters.count_closed(Closed::Evicted, evicted.unwrap_or(0));
+        if evicted == Some(0) {
             let reserved = self.limits.connections + RESERVED_FOR_LOOPBACK;
             if !peer.to_canonical().is_loopback() || table.open.len() >= reserved {
+                meters.count_refused(Refused::Busy);
                 tracing::debug!(%peer, "a connection was refused: all are busy");
                 return None;
             }
@@ -81,12 +95,16 @@ impl Registry {
         let connection = Arc::new(Connection::new(group, self.origin));
         table.open.insert(id, connection.clone());
         *table.by_group.entry(group).or_default() += 1;
+        meters.set_open(table.open.len());
         drop(table);
         Some(Admitted { registry: self.clone(), connection, id })
     }
 
     fn remove(&self, id: u64) {
-        self.table().remove(id);
+        let mut table = self.table();
+        table.remove(id);
+        self.limits.meters.set_open(table.open.len());
+        drop(table);
         self.changed.notify_one();
     }
 
@@ -94,6 +112,7 @@ impl Registry {
     pub(super) fn sweep(&self) {
         let open: Vec<Arc<Connection>> = self.table().open.values().cloned().collect();
         let overdue = open.iter().filter(|it| it.enforce_deadlines()).count();
+        self.limits.meters.count_closed(Closed::Slow, overdue);
         if overdue > 0 {
             tracing::debug!(overdue, "connections of slow clients are being closed");
         }

@@ -88,7 +88,7 @@ pub(crate) async fn find(parts: &Parts, web: &WebState) -> service::Result<Optio
     let Some((session, caller)) = found else { return Ok(None) };
     requests::charge_to(&caller);
     let turn = match is_read(&parts.method) {
-        true => Some(web.read_turns.take(caller.user).await?),
+        true => Some(web.take_read_turn(caller.user).await?),
         false => None,
     };
     let user = users::get(&web.app, &caller).await?;

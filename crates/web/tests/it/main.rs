@@ -15,6 +15,7 @@ mod guides;
 mod insights;
 mod limits;
 mod mcp;
+mod metrics;
 mod oauth;
 mod openapi;
 mod pages;

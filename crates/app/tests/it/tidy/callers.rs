@@ -76,6 +76,7 @@ const WITHOUT_CALLER: &[(&str, &[&str])] = &[
             "backup/restore.rs::restore",
             "ledger/reference_rates.rs::import",
             "ledger/reference_rates.rs::newest_day",
+            "metrics.rs::collect",
             "chains.rs::anchor_missing",
             "insights/pipeline/mod.rs::queue_outdated",
             "insights/pipeline/mod.rs::run_all",

@@ -61,6 +61,7 @@ pub async fn by_password(
             app.db.write(move |tx| finish_password_step(tx, &mine, &attempt, user, from)).await
         }
         None => {
+            app.meters.count_failed_authentication("password");
             let (now, email) = (app.clock.now(), email.clone());
             app.db
                 .write(move |tx| {
@@ -176,7 +177,8 @@ pub async fn by_passkey(
     from: Visit,
 ) -> Result<String> {
     let request = ChallengeRequest::new(Purpose::SignIn, None);
-    let user = passkeys::finish(app, party, request, response).await?;
+    let verified = passkeys::finish(app, party, request, response).await;
+    let user = verified.inspect_err(|_| app.meters.count_failed_authentication("passkey"))?;
     let mine = app.clone();
     app.db.write(move |tx| sessions::create_in(tx, &mine, user, Method::Passkey, from)).await
 }
@@ -220,6 +222,7 @@ pub async fn second_by_passkey(
     let (mine, token, email, now) =
         (app.clone(), token.to_owned(), user.email.clone(), app.clock.now());
     if let Err(error) = verified {
+        app.meters.count_failed_authentication("passkey");
         match throttle::attempt(app, &[ThrottleKey::WrongPasskey(user.id)]).await {
             Ok(_) => {}
             Err(Error::Limited { .. }) => return Err(error),
@@ -275,6 +278,9 @@ pub async fn second_by_recovery_code(
             sessions::create_in(tx, &mine, user.id, method, from).map(Some)
         })
         .await?;
+    if session.is_none() {
+        app.meters.count_failed_authentication("recovery_code");
+    }
     session.ok_or(Error::Unauthenticated("this is not one of your unused recovery codes"))
 }
 
@@ -293,6 +299,7 @@ pub(crate) async fn check_own_password(app: &App, user: &User, password: &str) -
     let attempt = throttle::attempt(app, &[ThrottleKey::Confirmation(user.id)]).await?;
     let found = users::check_password(app, &user.email, password).await?;
     if found.is_none_or(|it| it.id != user.id) {
+        app.meters.count_failed_authentication("password");
         return Err(Error::invalid("password", "this is not your password"));
     }
     app.db.write(move |tx| attempt.succeed(tx)).await

@@ -114,6 +114,7 @@ pub(crate) async fn attempt(app: &App, keys: &[ThrottleKey<'_>]) -> Result<Attem
     let wait = wait_seconds(app, keys, &attempt.hashes, now).await?;
     if wait > 0 {
         attempt.withdraw(app).await?;
+        app.meters.count_rate_limited("sign_ins");
         return Err(Error::Limited { retry_after_seconds: wait, what: "attempts" });
     }
     Ok(attempt)

@@ -25,7 +25,12 @@ pub(super) async fn fetch(
     purpose: Purpose,
     is_continued: bool,
 ) -> Result<Response> {
-    let failure = match ask(app, lease, purpose, is_continued).await? {
+    let started_at = app.clock.now();
+    let asked = ask(app, lease, purpose, is_continued).await?;
+    let took = app.clock.now().as_microsecond() - started_at.as_microsecond();
+    let reason = asked.as_ref().err().map(|it| it.reason);
+    app.meters.count_sync(lease.provider.source().as_str(), reason, took);
+    let failure = match asked {
         Ok(response) => return Ok(response),
         Err(failure) => failure,
     };

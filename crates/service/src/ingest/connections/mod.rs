@@ -12,6 +12,7 @@ mod disconnect;
 mod dispatch;
 mod drafts;
 mod fetch;
+mod figures;
 mod keys;
 mod lease;
 mod links;
@@ -34,6 +35,7 @@ pub use bank_client::ProviderSettings;
 pub use choices::{AddAccount, Choice, Selection, choose};
 pub use disconnect::disconnect;
 pub use dispatch::{SYNC_LOOP, run_syncs, sync_once};
+pub(crate) use figures::figures;
 pub use keys::{KeysStatus, delete_keys, keys_status, list_banks, save_keys};
 pub use links::{
     LinkAddresses, LinkState, LinkTarget, StartedLink, check_link, discard_duplicate, find_link,
@@ -59,6 +61,7 @@ pub(crate) fn statements() -> Vec<&'static str> {
         dispatch::STATEMENTS,
         drafts::STATEMENTS,
         fetch::STATEMENTS,
+        figures::STATEMENTS,
         keys::STATEMENTS,
         lease::STATEMENTS,
         list::STATEMENTS,

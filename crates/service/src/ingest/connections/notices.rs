@@ -11,6 +11,8 @@ const FAILURES_BEFORE_ACTION: i64 = 3;
 /// Why a sync failed.
 pub(super) struct SyncFailure {
     pub(super) message: String,
+    /// The reason as a word, for metrics.
+    pub(super) reason: &'static str,
     /// Whether a later try may succeed without the person.
     temporary: bool,
     /// Whether the server accepts no more requests today.
@@ -22,8 +24,8 @@ pub(super) struct SyncFailure {
 impl SyncFailure {
     pub(super) fn undecryptable(provider: &dyn Provider) -> SyncFailure {
         let remedy = Some(Remedy::Reconnect);
-        let message = provider.unreadable_message();
-        SyncFailure { message, temporary: false, rate_limited: false, remedy }
+        let (message, reason) = (provider.unreadable_message(), "undecryptable");
+        SyncFailure { message, reason, temporary: false, rate_limited: false, remedy }
     }
 
     pub(super) fn unstorable(provider: &dyn Provider) -> SyncFailure {
@@ -32,7 +34,8 @@ impl SyncFailure {
              happening, check the server log.",
             provider.name()
         );
-        SyncFailure { message, temporary: true, rate_limited: false, remedy: None }
+        let reason = "unstorable";
+        SyncFailure { message, reason, temporary: true, rate_limited: false, remedy: None }
     }
 
     /// A provider that did not finish within the time that a sync may take.
@@ -42,7 +45,8 @@ impl SyncFailure {
              anything.",
             provider.name()
         );
-        SyncFailure { message, temporary: true, rate_limited: false, remedy: None }
+        let reason = "too_slow";
+        SyncFailure { message, reason, temporary: true, rate_limited: false, remedy: None }
     }
 
     /// Whether the person has to do something, after this many failures in a row.
@@ -56,6 +60,7 @@ impl From<&BankError> for SyncFailure {
         let rate_limited = error.kind == ErrorKind::RateLimited;
         SyncFailure {
             message: error.message.clone(),
+            reason: error.kind.as_str(),
             temporary: rate_limited || error.kind == ErrorKind::Temporary,
             rate_limited,
             remedy: error.remedy(),

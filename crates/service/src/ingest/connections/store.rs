@@ -48,7 +48,9 @@ pub(super) async fn store(
     });
     let stored = stored.await;
     if let Err(Error::Internal(_) | Error::Invalid { .. }) = &stored {
-        record_failure(app, &lease, &SyncFailure::unstorable(lease.provider)).await?;
+        let failure = SyncFailure::unstorable(lease.provider);
+        app.meters.count_sync_failure(lease.provider.source().as_str(), failure.reason);
+        record_failure(app, &lease, &failure).await?;
     }
     stored
 }
@@ -68,6 +70,7 @@ impl StoredResponse<'_> {
         lock_user(tx, lease.user)?;
         // Disconnecting and reauthorizing end the lease; the response of the old access is dropped then.
         if tx.execute(RELEASE, params![lease.user, lease.id, lease.until])? == 0 {
+            self.app.meters.count_lost_lease("sync");
             return Err(conflict(
                 "This connection changed during the sync, so nothing was imported. Sync again.",
             ));

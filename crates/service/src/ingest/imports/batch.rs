@@ -40,6 +40,10 @@ pub(super) struct Batch {
     pub(super) balances_dirty: bool,
     /// Whether all of the person's figures must be recomputed.
     pub(super) all_dirty: bool,
+    /// The format of its file, or its source if it came from none, for metrics.
+    pub(super) format: &'static str,
+    /// Rows of its file that could not be read.
+    pub(super) rejected: usize,
 }
 
 /// An account of the import after it was saved.

@@ -22,11 +22,25 @@ use crate::{App, Caller, Error, Result};
 /// Imports a statement. Either all of it is stored, or nothing.
 pub async fn commit(app: &App, caller: &Caller, statement: Statement) -> Result<Summary> {
     caller.require_owner("import")?;
+    let (format, started_at) = (statement.source.as_str(), app.clock.now());
     let mut request = prepare(statement.into())?;
     request.clean_descriptions();
-    let (app, user) = (app.clone(), caller.user);
-    let db = app.db.clone();
-    Ok(db.write(move |tx| commit_in(tx, &app, user, request)).await?.summary)
+    let (mine, user) = (app.clone(), caller.user);
+    let committed = app.db.write(move |tx| commit_in(tx, &mine, user, request)).await;
+    count_import(app, format, started_at, committed.is_ok());
+    Ok(committed?.summary)
+}
+
+/// Counts an import that began at `started_at`.
+pub(super) fn count_import(
+    app: &App,
+    format: &'static str,
+    started_at: Timestamp,
+    is_committed: bool,
+) {
+    let took = app.clock.now().as_microsecond() - started_at.as_microsecond();
+    let outcome = if is_committed { "committed" } else { "failed" };
+    app.meters.count_import(format, outcome, took);
 }
 
 /// Cleans the text of a request and checks its amounts.
@@ -65,6 +79,8 @@ pub(crate) fn commit_in(
         cleaned: mem::take(&mut request.cleaned),
         dirty: BTreeSet::new(),
         balances_dirty: false,
+        format: request.file.format.unwrap_or(request.source.as_str()),
+        rejected: request.file.rejected,
         all_dirty: false,
         app: app.clone(),
     };
@@ -147,12 +163,26 @@ fn finish(tx: &mut Tx<'_>, mut batch: Batch, accounts: Vec<AccountId>) -> Result
     } else if !batch.dirty.is_empty() || !batch.events.is_empty() || batch.balances_dirty {
         dirty_queue::mark_dirty(tx, batch.user, &batch.dirty)?;
     }
+    count_rows_on_commit(tx, &batch);
     let outcome = ImportOutcome { import: batch.id, summary: batch.summary, accounts };
     if tx.engine() == Engine::Sqlite && !batch.cleaned.is_empty() {
         let Batch { app, user, cleaned, .. } = batch;
         tx.on_commit(move || app.cleaned_handover.put(user, cleaned));
     }
     Ok(outcome)
+}
+
+fn count_rows_on_commit(tx: &mut Tx<'_>, batch: &Batch) {
+    let Summary { new, changed, seen, removed } = batch.summary;
+    let rows = [
+        ("new", new),
+        ("changed", changed),
+        ("seen", seen),
+        ("removed", removed),
+        ("rejected", batch.rejected),
+    ];
+    let (app, format) = (batch.app.clone(), batch.format);
+    tx.on_commit(move || app.meters.count_import_rows(format, &rows));
 }
 
 fn save_connection(

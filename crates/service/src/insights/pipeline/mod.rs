@@ -5,6 +5,7 @@
 //! who has waited longest and recomputes what the dirty rows can influence: their categories and transfers, the
 //! recurring streams of their merchants, then income, scores and benefits. The result equals a full recompute.
 
+mod figures;
 mod recompute;
 
 use std::sync::LazyLock;
@@ -14,6 +15,8 @@ use base::{CLOCK_SKEW_MICROSECONDS, Timestamp, UserId};
 use db::{Tx, params};
 
 use crate::{App, Error, Result};
+
+pub(crate) use figures::figures;
 
 /// To be raised when a method or a stored shape changes, so that everything is recomputed.
 const METHOD_VERSION: i64 = 4;
@@ -195,5 +198,5 @@ const QUEUE_OUTDATED: &str = "insert into insight_work (user_id, asked, everythi
 pub(super) fn statements() -> Vec<&'static str> {
     let own =
         [IS_ANY_DUE, CLAIM_NEXT, CLAIM_ONE, QUEUED, DELAY, UNDELAY, QUEUE_NEW_DAY, QUEUE_OUTDATED];
-    [&own[..], recompute::STATEMENTS].concat()
+    [&own[..], figures::STATEMENTS, recompute::STATEMENTS].concat()
 }

@@ -11,11 +11,13 @@ use crate::classify::reclassify::reclassify;
 use crate::classify::recompute::{Recompute, RecomputeScope};
 use crate::insights::{benefits, cash_flow, household_ledger, income, recurring, scores};
 use crate::platform::dirty_queue::DirtyTransaction;
+use crate::platform::meters::StepTimer;
 use crate::{App, Result};
 
 /// Recomputes a person whose row the transaction has locked.
 pub(super) fn recompute(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<()> {
     tx.allow_long_statements()?;
+    let mut steps = StepTimer::start(&app.meters, &app.clock);
     let now = tx.now()?;
     let today = users::timezone_in(tx, user)?.date_at(now);
     let Some(Work { scope, asked, all_months, changed_days }) = find_work(tx, today, user)? else {
@@ -23,15 +25,25 @@ pub(super) fn recompute(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<()> 
     };
     let mut run = Recompute::new(tx, app, user, scope)?;
     (run.all_months, run.changed_days) = (all_months, changed_days);
+    steps.end("find_work");
     reclassify(tx, &mut run)?;
+    steps.end("classify");
     recurring::recompute(tx, &mut run)?;
+    steps.end("recurring");
     let household = household_ledger::from_packed_months(tx, &run)?;
+    steps.end("ledger");
     let (income, flows) = calc::income::analyze_with_cash_flows(&household.ledger);
     income::save(tx, &mut run, &household, &income)?;
+    steps.end("income");
     cash_flow::recompute(tx, &run, &household, &flows)?;
+    steps.end("cash_flow");
     let missing = scores::recompute(tx, &mut run, &household.ledger, &income)?;
+    steps.end("scores");
     benefits::recompute(tx, &mut run)?;
-    finish(tx, run, asked, missing.as_deref())
+    steps.end("benefits");
+    finish(tx, run, asked, missing.as_deref())?;
+    steps.end("publish");
+    Ok(())
 }
 
 /// The scope of a recompute.

@@ -128,14 +128,18 @@ impl Limiter {
 
 /// Counts a request of a credential, unless its window is full. A refused request does not count.
 pub async fn count_request(app: &App, credential: [u8; 16]) -> Result<RateLimitStatus> {
-    match app.db.engine() {
+    let status = match app.db.engine() {
         Engine::Sqlite => {
             let now = app.clock.now();
             let mut windows = app.limits.accepted.lock().unwrap_or_else(PoisonError::into_inner);
-            Ok(slide(&mut windows, credential, app.limits.policy, now))
+            slide(&mut windows, credential, app.limits.policy, now)
         }
-        Engine::Postgres => queue::count(app, Limit::Requests, credential).await,
+        Engine::Postgres => queue::count(app, Limit::Requests, credential).await?,
+    };
+    if !status.accepted {
+        app.meters.count_rate_limited("requests");
     }
+    Ok(status)
 }
 
 /// Counts a failed authentication from an address group. Fails if the group has too many. What this process refuses costs
@@ -145,18 +149,20 @@ pub async fn count_failure(app: &App, from: AddressGroup) -> Result<()> {
     if status.accepted && app.db.engine() == Engine::Postgres {
         status = queue::count(app, Limit::Failures, shared_key(key)).await?;
     }
-    must_be_accepted(status)
+    must_be_accepted(app, status, "failed_authentications")
 }
 
 /// Counts an app registration from an address group at this process. Fails if the group has too many.
 pub fn count_registration(app: &App, from: AddressGroup) -> Result<()> {
-    must_be_accepted(count_in_memory(app, &app.limits.registered, REGISTRATIONS, from).1)
+    let status = count_in_memory(app, &app.limits.registered, REGISTRATIONS, from).1;
+    must_be_accepted(app, status, "registrations")
 }
 
-fn must_be_accepted(status: RateLimitStatus) -> Result<()> {
+fn must_be_accepted(app: &App, status: RateLimitStatus, limit: &'static str) -> Result<()> {
     if status.accepted {
         return Ok(());
     }
+    app.meters.count_rate_limited(limit);
     Err(Error::Limited { retry_after_seconds: status.reset_seconds, what: "requests" })
 }
 

@@ -4,6 +4,7 @@ mod authorization;
 mod disconnect;
 mod failures;
 mod history;
+mod metrics;
 mod relinking;
 mod secrets;
 mod sync;

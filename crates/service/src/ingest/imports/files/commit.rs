@@ -17,7 +17,7 @@ use super::choices::Choices;
 use super::destination::{self, Destination};
 use super::parse::{LoadedFile, ParsedFile, in_background, load, parse};
 use super::stored_bytes;
-use crate::ingest::imports::commit::{commit_in, prepare};
+use crate::ingest::imports::commit::{commit_in, count_import, prepare};
 use crate::ingest::imports::request::{
     FileInfo, ImportOutcome, ImportRequest, IncomingAccount, Progress, Summary,
 };
@@ -31,6 +31,8 @@ const LEASE_SECONDS: i64 = 600;
 /// How often and for how long a lease is released while the database does not answer.
 const RELEASE_INTERVAL: Duration = Duration::from_secs(1);
 const RELEASE_TRIES: usize = 300;
+/// The format of a file whose import failed before its format was known, for metrics.
+const UNKNOWN_FORMAT: &str = "unknown";
 /// The connection of all accounts that only files have.
 const CONNECTION: &str = "files";
 
@@ -71,10 +73,12 @@ pub fn progress(app: &App, id: FileId) -> Option<(u64, u64)> {
 pub async fn commit(app: &App, caller: &Caller, id: FileId) -> Result<CommitOutcome> {
     caller.require_owner("import")?;
     let taken = TakenLease::default();
+    let (mut format, started_at) = (UNKNOWN_FORMAT, app.clock.now());
     let committed = match lease(app, caller, id, taken.clone()).await {
-        Ok(lease) => commit_leased(app, caller, lease).await,
+        Ok(lease) => commit_leased(app, caller, lease, &mut format).await,
         Err(error) => Err(error),
     };
+    count_import(app, format, started_at, committed.is_ok());
     app.commit_progress.remove(id);
     let taken = *taken.lock().unwrap_or_else(PoisonError::into_inner);
     if let (Err(_), Some(lease)) = (&committed, taken) {
@@ -138,13 +142,19 @@ async fn lease(app: &App, caller: &Caller, id: FileId, taken: TakenLease) -> Res
     app.db.write(lease).await
 }
 
-async fn commit_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result<CommitOutcome> {
+async fn commit_leased(
+    app: &App,
+    caller: &Caller,
+    lease: CommitLease,
+    format: &mut &'static str,
+) -> Result<CommitOutcome> {
     // Loaded under the lease: from here on the person's choices cannot change.
     let loaded = &match load(app, caller, lease.file).await {
-        Err(Error::NotFound(_)) => return Err(lease_lost()),
+        Err(Error::NotFound(_)) => return Err(lease_lost(app)),
         loaded => loaded?,
     };
     let parsed = parse(app, caller, loaded).await?;
+    *format = parsed.format.as_str();
     if let Some(complaint) = parsed.complaints.first() {
         return Err(Error::invalid("file", complaint.text.clone()));
     }
@@ -173,7 +183,7 @@ async fn commit_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result
         let now = mine.clock.now();
         // In the same transaction as the rows: if the lease is lost, none of them stays.
         if tx.execute(SETTLE, params![user, lease.file, lease.until, import])? == 0 {
-            return Err(lease_lost());
+            return Err(lease_lost(&mine));
         }
         stored_bytes::delete(tx, user, lease.file)?;
         if let Some((columns, mapping)) = &mapping {
@@ -187,7 +197,8 @@ async fn commit_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result
     app.db.write(write).await
 }
 
-fn lease_lost() -> Error {
+fn lease_lost(app: &App) -> Error {
+    app.meters.count_lost_lease("import");
     let message = "This import took too long, and the file was imported or discarded elsewhere in the \
                    meantime. Nothing was changed.";
     Error::Conflict { code: Code::Conflict, message: message.to_owned() }
