@@ -85,8 +85,10 @@ pub struct Entry {
     /// An index in `accounts`.
     pub account: usize,
     pub on: Date,
-    /// Positive is money into the account.
+    /// Positive is money into the account. In the base currency, at the exchange rate of its day.
     pub amount_minor: i64,
+    /// The amount at one exchange rate for all days. By it a refund is compared with its purchase.
+    pub comparable_minor: i64,
     pub category: Option<Category>,
     /// The merchant key; empty if there is none.
     pub key: String,
@@ -98,7 +100,7 @@ pub struct Entry {
     pub pay: Option<Pay>,
     /// The purchase that the person linked an inflow to, as its refund.
     pub linked_purchase: Option<LinkedPurchase>,
-    /// The amount of the whole transaction, if the person split it and this is one part.
+    /// The comparable amount of the whole transaction, if the person split it and this is one part.
     pub whole_minor: Option<i64>,
 }
 

@@ -56,11 +56,7 @@ impl Rates {
         if from == to {
             return Some(minor);
         }
-        let one = |currency: Currency| 10_i128.pow(currency.decimals());
-        let worth = i128::from(minor).checked_mul(self.rate(from)?.billionths())?;
-        let dividend = worth.checked_mul(one(to))?;
-        let divisor = self.rate(to)?.billionths().checked_mul(one(from))?;
-        i64::try_from(divide_half_even(dividend, divisor)).ok()
+        exchange(minor, (from, self.rate(from)?), (to, self.rate(to)?))
     }
 
     /// A number that orders amounts of different currencies by value, without rounding.
@@ -69,6 +65,19 @@ impl Rates {
         let scale = 10_i128.pow(4_u32.saturating_sub(from.decimals()));
         i128::from(minor).checked_mul(self.rate(from)?.billionths())?.checked_mul(scale)
     }
+}
+
+/// Converts with the rates of both currencies into the same third one, rounding once, half to even.
+fn exchange(
+    minor: i64,
+    (from, from_rate): (Currency, Fixed9),
+    (to, to_rate): (Currency, Fixed9),
+) -> Option<i64> {
+    let one = |currency: Currency| 10_i128.pow(currency.decimals());
+    let worth = i128::from(minor).checked_mul(from_rate.billionths())?;
+    let dividend = worth.checked_mul(one(to))?;
+    let divisor = to_rate.billionths().checked_mul(one(from))?;
+    i64::try_from(divide_half_even(dividend, divisor)).ok()
 }
 
 /// The rate of a currency into the base, from their rates per euro.
@@ -93,6 +102,10 @@ impl DailyRates {
         DailyRates { base, by_currency: BTreeMap::new() }
     }
 
+    pub fn base(&self) -> Currency {
+        self.base
+    }
+
     /// Sets the rate of a day, in place of one that was set before.
     pub fn set(&mut self, from: Currency, on: Date, rate: Fixed9) {
         if from != self.base && rate > Fixed9::ZERO {
@@ -103,14 +116,24 @@ impl DailyRates {
     /// An amount in the base currency at the last rate on or before the day. Before the first known rate, that one is
     /// used. None without any.
     pub fn to_base_on(&self, minor: i64, from: Currency, on: Date) -> Option<i64> {
-        if from == self.base {
+        self.convert_on(minor, from, self.base, on)
+    }
+
+    /// An amount in another currency, through the base, at the rates of the day.
+    pub fn convert_on(&self, minor: i64, from: Currency, to: Currency, on: Date) -> Option<i64> {
+        if from == to {
             return Some(minor);
         }
-        let days = self.by_currency.get(&from)?;
-        let rate = days.range(..=on).next_back().or_else(|| days.first_key_value())?.1;
-        let mut rates = Rates::new(self.base);
-        rates.set(from, *rate);
-        rates.to_base(minor, from)
+        exchange(minor, (from, self.rate_on(from, on)?), (to, self.rate_on(to, on)?))
+    }
+
+    fn rate_on(&self, of: Currency, on: Date) -> Option<Fixed9> {
+        if of == self.base {
+            return Some(Fixed9::ONE);
+        }
+        let days = self.by_currency.get(&of)?;
+        let known = days.range(..=on).next_back().or_else(|| days.first_key_value())?;
+        Some(*known.1)
     }
 }
 
@@ -193,6 +216,10 @@ mod tests {
         assert_eq!(rates.to_base_on(5, Currency::USD, day("2020-01-01")), Some(5));
         let franc = Currency::parse("CHF").unwrap();
         assert_eq!(rates.to_base_on(5, franc, day("2026-03-09")), None);
+        rates.set(franc, day("2026-03-06"), Fixed9::parse("2.2").unwrap());
+        assert_eq!(rates.convert_on(100, franc, Currency::EUR, day("2026-03-06")), Some(200));
+        assert_eq!(rates.convert_on(100, franc, Currency::USD, day("2026-03-09")), Some(220));
+        assert_eq!(rates.convert_on(100, franc, franc, day("2026-03-09")), Some(100));
     }
 
     proptest! {

@@ -49,7 +49,8 @@ impl Counterparties {
             indexes.sort_by_key(|it| {
                 let entry = &ledger.entries[*it];
                 // On one day outflows come first, the largest last.
-                (entry.on, entry.amount_minor > 0, entry.amount_minor.saturating_abs(), entry.id)
+                let size = entry.comparable_minor.saturating_abs();
+                (entry.on, entry.amount_minor > 0, size, entry.id)
             });
             let history = History::of(ledger, &indexes);
             history.match_purchases(&indexes, &mut found.purchases);
@@ -101,7 +102,7 @@ impl<'a> History<'a> {
         let size = |index: usize| {
             let entry = &self.ledger.entries[index];
             let whole = entry.whole_minor.filter(|_| entry.amount_minor < 0);
-            whole.unwrap_or(entry.amount_minor).unsigned_abs()
+            whole.unwrap_or(entry.comparable_minor).unsigned_abs()
         };
         let day = |index: usize| days_from_date(self.ledger.entries[index].on);
         for index in indexes.iter().copied() {
@@ -136,9 +137,9 @@ impl<'a> History<'a> {
         if !entries[purchase].is_part() {
             return purchase;
         }
-        let amount = entries[refund].amount_minor.saturating_neg();
+        let amount = entries[refund].comparable_minor.saturating_neg();
         let is_same = |it: &&usize| {
-            entries[**it].id == entries[purchase].id && entries[**it].amount_minor == amount
+            entries[**it].id == entries[purchase].id && entries[**it].comparable_minor == amount
         };
         indexes.iter().find(is_same).copied().unwrap_or(purchase)
     }

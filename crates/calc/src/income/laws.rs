@@ -60,6 +60,7 @@ fn any_entry(
             pays_linked_debt: amount_minor < 0 && amount_minor % 3 == 0,
             pay: filled.map(|(stream, day)| Pay { stream, slot_on: date_from_days(day) }),
             linked_purchase: None,
+            comparable_minor: amount_minor,
             whole_minor: None,
         },
     )
@@ -260,6 +261,7 @@ proptest! {
         let mut ledger = ledger_of(as_of, entries, pays);
         for (entry, amount) in ledger.entries.iter_mut().step_by(2).zip(extremes.iter().cycle()) {
             entry.amount_minor = *amount;
+            entry.comparable_minor = *amount;
         }
         let income = analyze(&ledger);
         let _ = crate::scores::coverage(&ledger, &income);

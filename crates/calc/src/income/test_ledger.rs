@@ -77,6 +77,7 @@ pub(crate) fn enter<'a>(
         pays_linked_debt: amount_minor < 0 && category == "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT",
         pay: None,
         linked_purchase: None,
+        comparable_minor: amount_minor,
         whole_minor: None,
     });
     ledger.entries.last_mut().unwrap()

@@ -1,4 +1,5 @@
-//! Exchange rates: as sources delivered them, and the reference rates that everyone shares. The newest one counts.
+//! Exchange rates: as sources delivered them, and the reference rates that everyone shares. What is known now, such as a
+//! balance, is converted at the newest rate, and what happened on a day at the rate of that day.
 
 use std::collections::BTreeSet;
 
@@ -69,18 +70,47 @@ pub(crate) async fn daily(
     if of.iter().all(|it| *it == to) {
         return Ok(rates);
     }
-    reference_rates::add_daily(app, &mut rates, to, of, since).await?;
-    // Sources report rates seldom, so that the last one before the day may be old.
+    reference_rates::add_daily(app, &mut rates, of, since).await?;
     for from in of.iter().filter(|it| **it != to) {
-        let last_before =
+        let key =
             params![caller.user, from.code(), to.code(), since.map_or(i64::MIN, days_from_date)];
-        let rows =
-            app.db.all(SINCE, last_before, |row| Ok((row.get::<Date>(0)?, row.get::<String>(1)?)));
-        for (on, text) in rows.await? {
-            rates.set(*from, on, parse(*from, &text)?);
-        }
+        let own = app.db.all(SINCE, key, read_day).await?;
+        add_own(&mut rates, *from, own)?;
     }
     Ok(rates)
+}
+
+/// The same inside a transaction.
+pub(crate) fn daily_in(
+    tx: &mut db::Tx<'_>,
+    user: UserId,
+    to: Currency,
+    of: &BTreeSet<Currency>,
+    since: Option<Date>,
+) -> Result<DailyRates> {
+    let mut rates = DailyRates::new(to);
+    if of.iter().all(|it| *it == to) {
+        return Ok(rates);
+    }
+    reference_rates::add_daily_in(tx, &mut rates, of, since)?;
+    for from in of.iter().filter(|it| **it != to) {
+        let key = params![user, from.code(), to.code(), since.map_or(i64::MIN, days_from_date)];
+        let own = tx.all(SINCE, key, read_day)?;
+        add_own(&mut rates, *from, own)?;
+    }
+    Ok(rates)
+}
+
+fn read_day(row: &db::Row<'_>) -> db::Result<(Date, String)> {
+    Ok((row.get(0)?, row.get(1)?))
+}
+
+/// Adds the rates of the person's own sources, in place of reference rates of the same days.
+fn add_own(rates: &mut DailyRates, from: Currency, own: Vec<(Date, String)>) -> Result<()> {
+    for (on, text) in own {
+        rates.set(from, on, parse(from, &text)?);
+    }
+    Ok(())
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<(Currency, String, Date)> {

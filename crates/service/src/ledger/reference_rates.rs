@@ -147,39 +147,86 @@ pub(super) fn add(rates: &mut Rates, newest: &Newest) {
     }
 }
 
-/// Adds the rates of some currencies from a day on to those of each day.
+/// The rates per euro of one currency, oldest first.
+type PerEuro = Vec<(Date, Fixed9)>;
+
+/// Adds the rates of some currencies from a day on to those of each day. The last ones before it are among them.
 pub(super) async fn add_daily(
     app: &App,
     rates: &mut DailyRates,
-    base: Currency,
     currencies: &BTreeSet<Currency>,
     since: Option<Date>,
 ) -> Result<()> {
-    // The rate of a day without one is the last before it, and no holiday is longer than two weeks.
-    let from = since.map_or(i64::MIN, |it| days_from_date(it) - 14);
-    let of = async |currency: Currency| -> Result<Vec<(Date, Fixed9)>> {
-        let key = params![currency.code(), from];
-        Ok(app.db.all(OF_CURRENCY, key, |row| Ok((row.get(0)?, read_rate(row, 1)?))).await?)
-    };
-    let base_rates = if base == Currency::EUR { Vec::new() } else { of(base).await? };
-    for currency in currencies.iter().filter(|it| **it != base) {
-        if *currency == Currency::EUR {
-            base_rates.iter().for_each(|(on, rate)| rates.set(Currency::EUR, *on, *rate));
-            continue;
-        }
-        for (on, rate) in of(*currency).await? {
-            let per_euro = match base == Currency::EUR {
+    let mut per_euro = Vec::new();
+    for currency in foreign(rates.base(), currencies) {
+        let key = params![currency.code(), since.map_or(i64::MIN, days_from_date)];
+        per_euro.push((currency, app.db.all(OF_CURRENCY, key, read_day).await?));
+    }
+    let (base, first) = (rates.base(), first_day(&per_euro, since));
+    let base = app.db.all(OF_CURRENCY, params![base.code(), first], read_day).await?;
+    add_crossed(rates, &base, &per_euro, currencies);
+    Ok(())
+}
+
+/// The same inside a transaction.
+pub(super) fn add_daily_in(
+    tx: &mut Tx<'_>,
+    rates: &mut DailyRates,
+    currencies: &BTreeSet<Currency>,
+    since: Option<Date>,
+) -> Result<()> {
+    let mut per_euro = Vec::new();
+    for currency in foreign(rates.base(), currencies) {
+        let key = params![currency.code(), since.map_or(i64::MIN, days_from_date)];
+        per_euro.push((currency, tx.all(OF_CURRENCY, key, read_day)?));
+    }
+    let (base, first) = (rates.base(), first_day(&per_euro, since));
+    let base = tx.all(OF_CURRENCY, params![base.code(), first], read_day)?;
+    add_crossed(rates, &base, &per_euro, currencies);
+    Ok(())
+}
+
+/// The currencies with rates of their own: neither the base nor the euro.
+fn foreign(base: Currency, currencies: &BTreeSet<Currency>) -> impl Iterator<Item = Currency> {
+    currencies.iter().copied().filter(move |it| *it != base && *it != Currency::EUR)
+}
+
+/// The day since when the rates of the base are needed. A currency that is no longer published has old rates only.
+fn first_day(per_euro: &[(Currency, PerEuro)], since: Option<Date>) -> i64 {
+    let first = per_euro.iter().filter_map(|(_, days)| Some(days.first()?.0)).min();
+    first
+        .into_iter()
+        .chain(since)
+        .min()
+        .filter(|_| since.is_some())
+        .map_or(i64::MIN, days_from_date)
+}
+
+fn add_crossed(
+    rates: &mut DailyRates,
+    base: &[(Date, Fixed9)],
+    per_euro: &[(Currency, PerEuro)],
+    currencies: &BTreeSet<Currency>,
+) {
+    let is_euro = rates.base() == Currency::EUR;
+    if currencies.contains(&Currency::EUR) {
+        base.iter().for_each(|(on, rate)| rates.set(Currency::EUR, *on, *rate));
+    }
+    for (currency, days) in per_euro {
+        for (on, rate) in days {
+            let of_base = match is_euro {
                 true => Some(Fixed9::ONE),
-                false => {
-                    base_rates.binary_search_by_key(&on, |it| it.0).ok().map(|it| base_rates[it].1)
-                }
+                false => base.binary_search_by_key(on, |it| it.0).ok().map(|it| base[it].1),
             };
-            if let Some(rate) = per_euro.and_then(|it| cross_rate(it, rate)) {
-                rates.set(*currency, on, rate);
+            if let Some(rate) = of_base.and_then(|it| cross_rate(it, *rate)) {
+                rates.set(*currency, *on, rate);
             }
         }
     }
-    Ok(())
+}
+
+fn read_day(row: &db::Row<'_>) -> db::Result<(Date, Fixed9)> {
+    Ok((row.get(0)?, read_rate(row, 1)?))
 }
 
 /// Rates into the base from rates per euro.
@@ -222,7 +269,9 @@ const NEWEST: &str = "select currency, rate, rated_on from reference_rates
     where rated_on = (select max(rated_on) from reference_rates) order by currency limit 500";
 const NEWEST_DAY: &str = "select max(rated_on) from reference_rates";
 const OF_CURRENCY: &str = "select rated_on, rate from reference_rates
-    where currency = $1 and rated_on >= $2 order by rated_on limit 20000";
+    where currency = $1 and rated_on >= coalesce((select max(rated_on) from reference_rates l
+        where l.currency = $1 and l.rated_on <= $2), $2)
+    order by rated_on limit 20000";
 const NEXT_FETCH: &str = "select value from installation where name = 'exchange_rates_next_at'";
 const SET_NEXT_FETCH: &str =
     "insert into installation (name, value) values ('exchange_rates_next_at', $1)

@@ -6,7 +6,8 @@ use service::Error;
 use service::insights::spending::{self, Compare, GroupBy, Months, Period, Query, Totals, history};
 use service::insights::{cash_left, income, pipeline};
 use service::ledger::accounts;
-use testkit::draft::{account, card, checking, statement, txn};
+use service::ledger::reference_rates;
+use testkit::draft::{account, card, checking, rate, statement, txn};
 use testkit::{Person, World, day};
 use wire::v1;
 
@@ -248,6 +249,73 @@ async fn unknown_is_null_and_what_cannot_be_converted_is_named() {
 }
 
 /// Stored months, with their bytes.
+/// Rates of the European Central Bank, which everyone shares.
+const RATES: &str = "Date,USD,\n2026-03-09,1.10,\n2026-02-13,1.20,\n2026-01-05,1.50,\n";
+
+#[tokio::test]
+async fn each_transaction_is_converted_at_the_rate_of_its_day() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let food = |on: &str, minor| {
+        txn(on, minor, "REWE MARKT").from("Rewe").category("FOOD_AND_DRINK_GROCERIES").id(on)
+    };
+    let pay = |on: &str| txn(on, 200_000, "ACME PAYROLL").category("INCOME_WAGES").id(on);
+    let konto = checking("Konto").in_currency("EUR").balance("2026-03-10T08:00:00Z", 100_000);
+    let konto = konto.with_all([
+        food("2026-01-02", -1_000),
+        pay("2026-01-30"),
+        food("2026-02-12", -1_000),
+        food("2026-02-14", -1_000),
+        pay("2026-02-27"),
+        food("2026-03-08", -1_000),
+        food("2026-03-09", -1_000),
+    ]);
+    robin.import(statement([konto])).await;
+    let (app, caller) = (&world.app, &robin.caller);
+    reference_rates::import(app, RATES.as_bytes()).await.unwrap();
+    pipeline::run_for(app, caller.user).await.unwrap();
+
+    // The first known rate counts before it, and a day without a rate has the last one before it.
+    let by_month = history::by_month(app, caller, day("2026-03-10"), 3, None).await.unwrap();
+    assert_eq!(by_month.categories[0].minor, [1_500, 1_500 + 1_200, 1_200 + 1_100]);
+    let found = get(&world, &robin, &query("2026-01-01", "2026-03-10", GroupBy::Merchant)).await;
+    assert_eq!((rows(&found), found.excluded.len()), (vec!["Rewe 65.00 5".to_owned()], 0));
+    // A period that begins after the newest rate has that one.
+    let late = get(&world, &robin, &query("2026-03-10", "2026-03-10", GroupBy::Month)).await;
+    assert_eq!((number(&late.totals.spending), late.excluded.len()), ("0.00".to_owned(), 0));
+    let totals = months(&world, &robin).await;
+    let of = |it: Totals| (it.income_minor, it.spending_minor);
+    assert_eq!(of(totals.past[0].totals), (300_000, 1_500));
+    assert_eq!(of(totals.past[1].totals), (240_000, 2_700));
+    assert_eq!(of(totals.this.totals), (0, 2_300));
+    let period = Period { start: day("2026-02-01"), end: day("2026-02-28") };
+    let flow = history::money_flow(app, caller, period).await.unwrap();
+    assert_eq!((flow.income_minor(), flow.spending_minor()), (240_000, 2_700));
+    let (analysis, _, excluded) = income::analyze(app, caller).await.unwrap();
+    // January is not whole: the first transaction is on its second day.
+    let flows: Vec<_> =
+        analysis.months.iter().map(|it| (it.received_minor, it.spent_minor)).collect();
+    assert_eq!(flows, [(240_000, 2_700)]);
+    assert!(excluded.is_empty(), "{excluded:?}");
+}
+
+#[tokio::test]
+async fn a_refund_finds_its_purchase_although_the_rate_has_changed() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let shop = |on: &str, minor| txn(on, minor, "BLUE HARBOR").from("Blue Harbor").id(on);
+    let bought = shop("2026-02-14", -10_000).category("HOME_IMPROVEMENT_FURNITURE");
+    // The euro has risen, so that the refund is worth more than the purchase was.
+    let konto = checking("Konto").in_currency("EUR").with_all([bought, shop("2026-03-02", 10_000)]);
+    let mut all = statement([konto]);
+    all.rates =
+        vec![rate("EUR", "USD", "2026-02-13", "1.00"), rate("EUR", "USD", "2026-03-01", "1.25")];
+    robin.import(all).await;
+    let found = get(&world, &robin, &query("2026-02-01", "2026-03-10", GroupBy::Category)).await;
+    assert_eq!(rows(&found), ["HOME_IMPROVEMENT -25.00 2"]);
+    assert_eq!(number(&found.totals.unclassified), "0.00");
+}
+
 async fn stored_months(world: &World) -> Vec<String> {
     world.stored().await["cash_flow_months"].clone()
 }

@@ -6,7 +6,7 @@ mod rows;
 use std::collections::{BTreeSet, HashMap};
 
 use base::category::Category;
-use base::{Currency, Date, TransactionId, UserId, days_from_date};
+use base::{Currency, Date, TransactionId, UserId, date_from_days, days_from_date};
 use calc::enrich::{CleanedDescriptor, Enriched};
 use calc::transfers::{Leg, Pair, PairingResult, REACH_DAYS, TransferKind, pair_in_components};
 use db::{Param, Tx, params};
@@ -16,9 +16,9 @@ use super::classifier::Classifier;
 use super::linked_refunds;
 use super::overrides::TransferMark;
 use super::recompute::{Recompute, RecomputeScope};
-use crate::ledger::accounts;
 use crate::ledger::transactions::TransactionState;
 use crate::ledger::transactions::row::StoredTransaction;
+use crate::ledger::{accounts, rates};
 use crate::platform::dirty_queue::DirtyTransaction;
 use crate::platform::person_lock;
 use crate::{App, Result};
@@ -41,14 +41,18 @@ pub(crate) fn reclassify(tx: &mut Tx<'_>, run: &mut Recompute) -> Result<()> {
             Some((first - REACH_DAYS, last + REACH_DAYS))
         }
     };
+    let currencies: BTreeSet<Currency> = run.accounts.iter().map(|it| it.currency).collect();
     let mut margin = REACH_DAYS + MARGIN_DAYS;
     loop {
         let read = days.map(|(first, last)| (first - margin, last + margin));
         let loaded = LoadedRows::load(tx, run, (&classifier, &decisions), read)?;
+        let since = read.map(|(first, _)| date_from_days(first));
+        let rates = rates::daily_in(tx, run.user, run.currency, &currencies, since)?;
         let (legs, indexes) = loaded.legs();
         let evidence = |leg: usize| loaded.transfer_evidence(indexes[leg], &classifier, run);
-        let convert =
-            |minor: i64, from: Currency, to: Currency, _: Date| run.rates.convert(minor, from, to);
+        let convert = |minor: i64, from: Currency, to: Currency, on: Date| {
+            rates.convert_on(minor, from, to, on)
+        };
         let (found, groups) = pair_in_components(&accounts, &legs, &evidence, &decisions, &convert);
         let Some(days) = days else {
             return save_all(tx, run, &classifier, &loaded, (found, AffectedRows::ALL));

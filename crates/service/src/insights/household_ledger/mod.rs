@@ -1,4 +1,5 @@
-//! The household ledger, from which income and scores are computed: the last year and a half, in the base currency.
+//! The household ledger, from which income and scores are computed: the last year and a half, in the base currency, each
+//! amount at the exchange rate of its day.
 
 mod entries;
 mod months;
@@ -10,6 +11,7 @@ use base::{AccountId, Date, TransactionId, UserId, date_from_days, days_from_dat
 use calc::enrich;
 use calc::income::REFUND_DAYS;
 use calc::ledger::{Account, Entry, EntryFlags, Ledger, Pay, PayStream};
+use calc::rates::DailyRates;
 use calc::transfers::Payee;
 use db::Tx;
 use jiff::ToSpan as _;
@@ -20,7 +22,7 @@ use crate::Result;
 use crate::classify::linked_refunds;
 use crate::classify::recompute::{Household, Recompute};
 use crate::ledger::accounts::Account as StoredAccount;
-use crate::ledger::balances;
+use crate::ledger::{balances, rates};
 
 /// Days of daily balances.
 const DAILY_DAYS: i64 = 366;
@@ -65,7 +67,8 @@ pub(super) fn of_past(
 ) -> Result<HouseholdLedger> {
     let last = days_from_date(last);
     let accounts = household.accounts.iter().map(|it| bare_account(it)).collect();
-    collect(tx, household, accounts, |tx, visit| {
+    let rates = daily_rates(tx, household, first)?;
+    collect(tx, household, (accounts, &rates), |tx, visit| {
         entries::each_between(tx, household.user, (days_from_date(first), last), visit)
     })
 }
@@ -96,7 +99,8 @@ fn build(
     let accounts = household.accounts.iter().map(|it| bare_account(it)).collect();
     let mut posted: Vec<Vec<(Date, i64)>> = vec![Vec::new(); household.accounts.len()];
     let ids: Vec<AccountId> = household.accounts.iter().map(|it| it.id).collect();
-    let mut built = collect(tx, household, accounts, |tx, collect| {
+    let rates = daily_rates(tx, household, from)?;
+    let mut built = collect(tx, household, (accounts, &rates), |tx, collect| {
         visit(tx, household.user, from, &mut |entry| {
             if let Some(index) = ids.iter().position(|it| *it == entry.account) {
                 posted[index].push((date_from_days(entry.on_days), entry.amount_minor));
@@ -107,18 +111,24 @@ fn build(
     let accounts = household.accounts.iter().zip(posted);
     for ((account, posted), ledger) in accounts.zip(&mut built.ledger.accounts) {
         match account.closed_on {
-            None => add_balances(tx, household, account, (from, posted), ledger)?,
+            None => add_balances(tx, household, (account, &rates), (from, posted), ledger)?,
             Some(_) => ledger.balance_minor = Some(0),
         }
     }
     Ok(built)
 }
 
-/// Collects the entries of the household's accounts.
+/// The exchange rates of each day since a day.
+fn daily_rates(tx: &mut Tx<'_>, household: &Household<'_>, since: Date) -> Result<DailyRates> {
+    let currencies = household.accounts.iter().map(|it| it.currency).collect();
+    rates::daily_in(tx, household.user, household.currency, &currencies, Some(since))
+}
+
+/// Collects the entries of the household's accounts, each at the exchange rate of its day.
 fn collect(
     tx: &mut Tx<'_>,
     household: &Household<'_>,
-    accounts: Vec<Account>,
+    (accounts, rates): (Vec<Account>, &DailyRates),
     visit: impl FnOnce(&mut Tx<'_>, &mut (dyn FnMut(&LedgerEntry<'_>) + Send)) -> Result<()>,
 ) -> Result<HouseholdLedger> {
     let (pays, slots) = pays(tx, household)?;
@@ -133,13 +143,15 @@ fn collect(
             return;
         }
         let is_deposit = account.kind == AccountKind::Depository;
-        let converted = household.rates.to_base(entry.amount_minor, account.currency);
+        let convert = |on| rates.to_base_on(entry.amount_minor, account.currency, on);
+        let (converted, comparable) = (convert(on), convert(household.today));
         let inflow = entry.amount_minor > 0;
         let collected = Entry {
             id: entry.id,
             account: index,
             on,
             amount_minor: converted.unwrap_or(entry.amount_minor),
+            comparable_minor: comparable.unwrap_or(entry.amount_minor),
             category: entry.category,
             key: entry.merchant_key.to_owned(),
             // Only deposit accounts receive pay, so the descriptions on others say nothing about income.
@@ -170,7 +182,7 @@ fn collect(
 /// their categories, so the text of the transaction says nothing about a part, and only its income can be pay.
 fn mark_parts(entries: &mut [Entry]) {
     for parts in entries.chunk_by_mut(|a, b| a.id == b.id).filter(|it| it.len() > 1) {
-        let whole = parts.iter().fold(0_i64, |sum, it| sum.saturating_add(it.amount_minor));
+        let whole = parts.iter().fold(0_i64, |sum, it| sum.saturating_add(it.comparable_minor));
         for part in parts {
             let is_income = part.category.is_some_and(|it| it.primary() == "INCOME");
             part.whole_minor = Some(whole);
@@ -229,16 +241,17 @@ fn bare_account(account: &StoredAccount) -> Account {
 fn add_balances(
     tx: &mut Tx<'_>,
     household: &Household<'_>,
-    account: &StoredAccount,
+    (account, rates): (&StoredAccount, &DailyRates),
     posted: (Date, Vec<(Date, i64)>),
     ledger: &mut Account,
 ) -> Result<()> {
-    let to_base = |minor: i64| household.rates.to_base(minor, account.currency);
+    let to_base_on = |minor: i64, on: Date| rates.to_base_on(minor, account.currency, on);
+    let to_base = |minor: i64| to_base_on(minor, household.today);
     if account.kind == AccountKind::Depository {
         let first = date_from_days(days_from_date(household.today) - DAILY_DAYS + 1);
         let daily =
             balances::daily_in(tx, household.user, account, (first, household.today), posted)?;
-        ledger.daily = daily.iter().filter_map(|it| to_base(it.current_minor)).collect();
+        ledger.daily = daily.iter().filter_map(|it| to_base_on(it.current_minor, it.on)).collect();
     }
     ledger.balance_minor = account.balance_current_minor.and_then(to_base);
     ledger.limit_minor = account.balance_limit_minor.and_then(to_base);

@@ -87,7 +87,7 @@ pub async fn by_month(
         })
         .await?;
     let categories = merged(sums, category_tier1.is_some());
-    Ok(History { currency: household.rates.base(), months, categories })
+    Ok(History { currency: household.currency, months, categories })
 }
 
 /// Merges the sums of detailed categories into their primary ones, unless they are asked for.
@@ -165,7 +165,7 @@ pub async fn money_flow(app: &App, caller: &Caller, period: Period) -> Result<Mo
     let spending = merged(spending, false);
     let spending = spending.into_iter().map(|it| (it.key, it.label, it.minor[0]));
     Ok(MoneyFlow {
-        currency: household.rates.base(),
+        currency: household.currency,
         income,
         unclassified_minor,
         spending: spending.collect(),

@@ -7,8 +7,8 @@ pub mod periods;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use base::category::Category;
-use base::{AccountId, Currency, Date, Money, Percent, days_from_date};
-use calc::rates::Rates;
+use base::{AccountId, Currency, Date, Money, Percent, date_from_days, days_from_date};
+use calc::rates::DailyRates;
 use db::params;
 use jiff::ToSpan as _;
 use wire::json::{Day, Number};
@@ -159,15 +159,15 @@ pub async fn months(app: &App, caller: &Caller, count: i64) -> Result<Months> {
     let past = (1..=count).rev().map(|back| this.saturating_sub(back.months()));
     let past = past.filter(|it| *it >= first).map(|it| Month { start: it, totals: totals(it) });
     Ok(Months {
-        currency: household.rates.base(),
+        currency: household.currency,
         past: past.collect(),
         this: Month { start: this, totals: totals(this) },
     })
 }
 
-/// The accounts that count, and the exchange rates.
+/// The accounts that count, and the currency of all sums.
 struct Household {
-    rates: Rates,
+    currency: Currency,
     accounts: HashMap<AccountId, (String, Currency)>,
     /// The account, if the query names a hidden one.
     hidden: Option<AccountId>,
@@ -196,10 +196,6 @@ struct Sums {
 impl Household {
     async fn read(app: &App, caller: &Caller, only: Option<AccountId>) -> Result<Household> {
         pipeline::catch_up(app, caller.user).await?;
-        let rates = async {
-            let currency = users::base_currency(app, caller).await?;
-            rates::latest(app, caller, currency).await
-        };
         let chosen = async {
             match only {
                 Some(id) => Ok(vec![accounts::get_visible(app, caller, id).await?]),
@@ -215,10 +211,17 @@ impl Household {
                 app.db.first(HAS_DATA, params![caller.user], |row| row.get::<i64>(0)).await?;
             Ok(first.is_some())
         };
-        let (rates, chosen, has_data) = tokio::try_join!(rates, chosen, has_data)?;
+        let (currency, chosen, has_data) =
+            tokio::try_join!(users::base_currency(app, caller), chosen, has_data)?;
         let hidden = chosen.iter().find(|it| it.hidden_at.is_some()).map(|it| it.id);
         let accounts = chosen.into_iter().map(|it| (it.id, (it.name, it.currency)));
-        Ok(Household { rates, accounts: accounts.collect(), hidden, has_data })
+        Ok(Household { currency, accounts: accounts.collect(), hidden, has_data })
+    }
+
+    /// The exchange rates of each day of a period.
+    async fn rates(&self, app: &App, caller: &Caller, period: Period) -> Result<DailyRates> {
+        let currencies = self.accounts.values().map(|(_, currency)| *currency).collect();
+        rates::daily(app, caller, self.currency, &currencies, Some(period.start)).await
     }
 
     /// Visits the months of a period with their first day.
@@ -244,13 +247,15 @@ impl Household {
         period: Period,
         mut visit: impl FnMut(Date, ConvertedFlow<'_>) + Send,
     ) -> Result<()> {
+        let rates = self.rates(app, caller, period).await?;
         self.each_month(app, caller, period, |start, month| {
             let days = period.days_in(start);
             let currencies: Vec<Option<Currency>> =
                 month.accounts.iter().map(|it| Some(self.accounts.get(it)?.1)).collect();
             for flow in month.flows().filter(|it| days.contains(&it.day)) {
                 let Some(currency) = currencies[flow.account] else { continue };
-                if let Some(minor) = self.rates.to_base(flow.amount_minor, currency) {
+                let on = day_of(start, flow.day);
+                if let Some(minor) = rates.to_base_on(flow.amount_minor, currency, on) {
                     let category = month.categories[flow.category];
                     let counterparty = month.counterparties[flow.counterparty];
                     let IndexedFlow { kind, is_further_part, .. } = flow;
@@ -266,6 +271,7 @@ impl Household {
 
     async fn sum(&self, app: &App, caller: &Caller, period: Period, query: &Query) -> Result<Sums> {
         let mut sums = Sums::default();
+        let rates = self.rates(app, caller, period).await?;
         let tier1 = query.category_tier1.as_deref();
         self.each_month(app, caller, period, |start, month| {
             let days = period.days_in(start);
@@ -287,7 +293,8 @@ impl Household {
                 }
                 let Some(currency) = currencies[flow.account] else { continue };
                 let is_spending = flow.kind == FlowKind::Spending;
-                match self.rates.to_base(flow.amount_minor, currency) {
+                let on = day_of(start, flow.day);
+                match rates.to_base_on(flow.amount_minor, currency, on) {
                     Some(minor) => {
                         sums.totals.add(flow.kind, minor, groups_seen.is_empty());
                         if is_spending {
@@ -310,7 +317,7 @@ impl Household {
     }
 
     fn money(&self, minor: i64) -> Number {
-        Number::from(Money::new(minor, self.rates.base()))
+        Number::from(Money::new(minor, self.currency))
     }
 
     fn render(
@@ -329,7 +336,7 @@ impl Household {
         let row = |it: &Group| self.group(it, total, is_compared);
         let other = Group::sum_of(&rest);
         v1::Spending {
-            currency: self.rates.base().to_string(),
+            currency: self.currency.to_string(),
             start_date: Day(period.start),
             end_date: Day(period.end),
             group_by: query.group_by.as_str(),
@@ -383,6 +390,11 @@ impl Household {
             change_percent: change.filter(|_| is_compared).map(Number::from),
         }
     }
+}
+
+/// A day of the month that begins on `start`.
+fn day_of(start: Date, day: i8) -> Date {
+    date_from_days(days_from_date(start) + i64::from(day) - 1)
 }
 
 fn excluded(sums: &BTreeMap<Currency, (i64, BTreeSet<AccountId>)>) -> Vec<v1::Excluded> {

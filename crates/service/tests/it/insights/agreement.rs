@@ -10,7 +10,7 @@ use service::insights::income::{self, Income};
 use service::insights::spending::{self, GroupBy, Period, Query, Totals, history};
 use service::ledger::accounts;
 use service::summary;
-use testkit::draft::{Account, Txn, account, card, checking, statement, txn};
+use testkit::draft::{Account, Txn, account, card, checking, rate, statement, txn};
 use testkit::{Person, World};
 use wire::v1;
 
@@ -30,7 +30,7 @@ fn open(index: usize) -> Account {
         0 => checking(NAMES[0]),
         1 => account(NAMES[1], AccountKind::Depository, "savings"),
         2 => card(NAMES[2]),
-        3 => card(NAMES[3]),
+        3 => card(NAMES[3]).in_currency("EUR"),
         4 => account(NAMES[4], AccountKind::Loan, "auto"),
         5 => checking(NAMES[5]).in_currency("CHF"),
         _ => account(NAMES[6], AccountKind::Investment, "brokerage"),
@@ -149,7 +149,11 @@ impl TestHousehold {
             let on = day("2026-03-03").saturating_sub((months as i64).months()).to_string();
             add(0, txn(&on, *minor, "SUNDOWN LABS").id(&format!("pay {months}")));
         }
-        statement(accounts)
+        let mut all = statement(accounts);
+        for (ago, worth) in [(400, "1.2"), (200, "1.05"), (30, "0.93")] {
+            all.rates.push(rate("EUR", "USD", &days_ago(ago), worth));
+        }
+        all
     }
 }
 
