@@ -11,7 +11,7 @@
 //! endpoints, settle                 changes by the owner, and by the outcome of attempts
 //! disable
 //! outbox, deliveries, event_log
-//! fan_out, claim, send, attempts, retention, figures
+//! fan_out, claim, send, attempts, health, retention, figures
 //! event_access
 //! context                           database, clock, HTTP client, limiter
 //! limiter, metrics, outcome, version_check
@@ -36,6 +36,7 @@ pub mod event_log;
 pub mod event_replay;
 mod fan_out;
 mod figures;
+pub mod health;
 mod limiter;
 mod metrics;
 pub mod outbox;
@@ -70,6 +71,7 @@ pub fn statements() -> Vec<&'static str> {
         event_replay::STATEMENTS,
         fan_out::STATEMENTS,
         figures::STATEMENTS,
+        health::STATEMENTS,
         outbox::STATEMENTS,
         payload::STATEMENTS,
         rekey::STATEMENTS,

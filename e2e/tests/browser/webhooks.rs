@@ -68,6 +68,9 @@ fn an_endpoint_can_be_created_tested_rotated_disabled_and_deleted() {
     browser.go("/settings/webhooks");
     browser.fill("URL", &listener.url);
     browser.press("Create endpoint");
+    browser.sees("Choose at least one event type, or all events.");
+    browser.click(&browser.field("All events, including types added later"));
+    browser.press("Create endpoint");
     browser.sees("whsec_");
     browser.assert_accessible();
     browser.follow("I've copied it");

@@ -29,6 +29,7 @@ pub use ::webhooks::event_log::{
     DeliveryStatus, EventFilter, EventStatus, LoggedDelivery, LoggedEvent,
     SCAN_MAX as EVENT_SCAN_MAX,
 };
+pub use ::webhooks::health::EndpointHealth;
 pub use ::webhooks::signatures::{SignedMessage, SigningSecret, VerificationError, verify};
 pub use ::webhooks::test_event::{SentTest, TestResult};
 pub use ::webhooks::{DisabledReason, Endpoint, EndpointStatus};
@@ -58,6 +59,11 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Endpoint>> {
 
 pub async fn get(app: &App, caller: &Caller, id: EndpointId) -> Result<Endpoint> {
     Ok(endpoints::get(&app.webhooks, &owner(caller)?, id).await?)
+}
+
+/// How well an endpoint responds. None if nothing but tests was sent to it.
+pub async fn health(app: &App, caller: &Caller, id: EndpointId) -> Result<Option<EndpointHealth>> {
+    Ok(::webhooks::health::get(&app.webhooks, &owner(caller)?, id).await?)
 }
 
 /// Checks that a URL may be sent to, before it is written anywhere.

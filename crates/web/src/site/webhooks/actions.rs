@@ -4,7 +4,7 @@ use axum::extract::Path;
 use http::StatusCode;
 use service::webhooks::{self, EndpointChange, EndpointStatus, changes};
 
-use super::create::{described, secret_card};
+use super::create::{ChosenTypes, described, secret_card};
 use super::manager::{EndpointManager, ManagerForm, Section};
 use super::{detail, parse};
 use crate::site::errors::PageResult;
@@ -31,17 +31,17 @@ pub(super) async fn change(
 ) -> PageResult {
     let before = webhooks::get(manager.app(), manager.caller(), parse(&id)?).await?;
     let url = form.text("url").to_owned();
-    let change = EndpointChange {
-        description: Some(described(form.text("description"))),
-        filter_types: Some(form.all("type").map(str::to_owned).collect()),
-        url: Some(url.clone()),
-        status: None,
+    let changing = async {
+        webhooks::check_url(manager.app(), &url).await?;
+        let change = EndpointChange {
+            description: Some(described(form.text("description"))),
+            filter_types: Some(ChosenTypes::read(&form).filter()?),
+            url: Some(url.clone()),
+            status: None,
+        };
+        update(&manager, before.id, change).await
     };
-    let changed = match webhooks::check_url(manager.app(), &url).await {
-        Ok(()) => update(&manager, before.id, change).await,
-        Err(error) => Err(error),
-    };
-    match changed {
+    match changing.await {
         Ok(()) => Ok(manager.see_other(&format!("/{}", before.id), "Endpoint saved.")),
         Err(error) => detail::show(&manager, &before, None, &FormError::from_error(error)?).await,
     }

@@ -19,7 +19,38 @@ pub(super) struct FormValues {
     key: String,
     url: String,
     description: String,
-    types: Vec<String>,
+    types: ChosenTypes,
+}
+
+/// The event types that a form asks for.
+#[derive(Default)]
+pub(super) struct ChosenTypes {
+    /// All types, including future ones.
+    pub(super) all: bool,
+    pub(super) some: Vec<String>,
+}
+
+impl ChosenTypes {
+    pub(super) fn read(form: &Form) -> ChosenTypes {
+        ChosenTypes { all: form.has("all"), some: form.all("type").map(str::to_owned).collect() }
+    }
+
+    /// Those of an endpoint, for which an empty list means all.
+    pub(super) fn of(endpoint: &Endpoint) -> ChosenTypes {
+        let some = endpoint.filter_types.clone();
+        ChosenTypes { all: some.is_empty(), some }
+    }
+
+    /// The list to store. An endpoint gets everything only if that was chosen.
+    pub(super) fn filter(&self) -> Result<Vec<String>> {
+        match (self.all, self.some.is_empty()) {
+            (true, _) => Ok(Vec::new()),
+            (false, true) => {
+                Err(Error::invalid("type", "choose at least one event type, or all events"))
+            }
+            (false, false) => Ok(self.some.clone()),
+        }
+    }
 }
 
 impl FormValues {
@@ -28,7 +59,7 @@ impl FormValues {
             key: form.text("key").to_owned(),
             url: form.text("url").to_owned(),
             description: form.text("description").to_owned(),
-            types: form.all("type").map(str::to_owned).collect(),
+            types: ChosenTypes::read(form),
         }
     }
 }
@@ -53,7 +84,7 @@ async fn make(manager: &EndpointManager, typed: &FormValues) -> Result<(Endpoint
     let new = NewEndpoint {
         url: typed.url.clone(),
         description: described(&typed.description),
-        filter_types: typed.types.clone(),
+        filter_types: typed.types.filter()?,
     };
     changes::create_for_key(manager.app(), manager.caller(), key, new).await
 }
@@ -97,11 +128,13 @@ pub(super) fn card(
     }
 }
 
-/// Checkboxes for event types. None checked means all types, including future ones.
-pub(super) fn type_boxes(ticked: &[String]) -> Markup {
+/// Checkboxes for event types.
+pub(super) fn type_boxes(chosen: &ChosenTypes) -> Markup {
+    let ticked = &chosen.some;
     html! {
         fieldset {
-            legend { "Event types (leave empty for all)" }
+            legend { "Event types" }
+            (fields::check("all", "yes", "All events, including types added later", chosen.all))
             @for it in EventType::ALL {
                 @let label = format!("{}: {}", it.name, it.description);
                 (fields::check("type", it.name, &label, ticked.iter().any(|name| name == it.name)))

@@ -4,14 +4,17 @@ use axum::extract::Path;
 use http::StatusCode;
 use maud::{Markup, html};
 use service::platform::cursors::Page;
-use service::webhooks::{self, AttemptFilter, Endpoint, EndpointStatus, TestResult};
+use service::webhooks::{
+    self, AttemptFilter, Endpoint, EndpointHealth, EndpointStatus, TestResult,
+};
 use wire::v1::EventType;
 
-use super::create::type_boxes;
+use super::create::{ChosenTypes, type_boxes};
 use super::manager::{EndpointManager, Section, disabled_text, is_key_revoked};
-use super::{attempts, badge, parse, types, when};
+use super::{attempts, badge, parse, success_rate, types, when};
 use crate::site::errors::PageResult;
 use crate::site::fields::{self, Field, FormError};
+use crate::site::format::plural;
 
 /// How many recent attempts are shown.
 const RECENT: usize = 10;
@@ -31,6 +34,7 @@ pub(super) async fn show(
     let filter = AttemptFilter { endpoint: Some(endpoint.id), ..AttemptFilter::default() };
     let page = Page { cursor: None, limit: RECENT };
     let recent = webhooks::list_attempts(manager.app(), manager.caller(), &filter, page).await?;
+    let health = webhooks::health(manager.app(), manager.caller(), endpoint.id).await?;
     let names = manager.key_names().await?;
     let key = names.get(&endpoint.key).map_or("a deleted key", String::as_str);
     let all = manager.at(&format!("/attempts?endpoint={}", endpoint.id));
@@ -43,6 +47,7 @@ pub(super) async fn show(
             }
         }
         (facts(manager, endpoint, key))
+        (responses(manager, health.as_ref()))
         (trying(manager, endpoint, trial))
         section.card aria-labelledby="recent" {
             header { h2 id="recent" { "Recent attempts" } a.more href=(all) { "All attempts" } }
@@ -73,6 +78,29 @@ fn facts(manager: &EndpointManager, endpoint: &Endpoint, key: &str) -> Markup {
                     dd { (endpoint.failing_since.map_or("Not failing".to_owned(), |at| manager.view().time_ago(at, now))) }
                 }
                 div { dt { "Created" } dd { (manager.view().time_ago(endpoint.created_at, now)) } }
+            }
+        }
+    }
+}
+
+/// How well the endpoint responded lately.
+fn responses(manager: &EndpointManager, health: Option<&EndpointHealth>) -> Markup {
+    html! {
+        section.card aria-labelledby="health" {
+            h2 id="health" { "How well does it respond?" }
+            @match health {
+                Some(it) => {
+                    dl.numbers.amounts {
+                        div { dt { "Success rate" } dd { (success_rate(it)) } }
+                        div { dt { "Typical response time" } dd { (it.median_ms) " ms" } }
+                        div { dt { "95% within" } dd { (it.p95_ms) " ms" } }
+                    }
+                    p.soft {
+                        (it.succeeded) " of the last " (plural(it.attempts as i64, "attempt", "attempts"))
+                        " succeeded, since " (manager.view().exact_time(it.since)) ". Tests don't count."
+                    }
+                }
+                None => p.soft { "The success rate and response times appear after the first delivery." },
             }
         }
     }
@@ -149,7 +177,7 @@ fn change(manager: &EndpointManager, endpoint: &Endpoint, wrong: &FormError) -> 
     let inner = html! {
         (Field::text("url", "URL", &endpoint.url).kind("url").show(wrong))
         (Field::text("description", "Description", description).optional().show(wrong))
-        (type_boxes(&endpoint.filter_types))
+        (type_boxes(&ChosenTypes::of(endpoint)))
         button.primary type="submit" { "Save endpoint" }
     };
     html! {

@@ -12,17 +12,21 @@ mod portal;
 
 use axum::Router;
 use axum::routing::{get, post};
-use base::{EndpointId, Timestamp};
+use base::{EndpointId, Percent, Timestamp};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::webhooks::{self, Endpoint};
+use service::webhooks::{self, Endpoint, EndpointHealth};
 
 use super::errors::{PageError, PageResult};
 use super::fields::FormError;
+use super::format::percent;
 use crate::WebState;
 use manager::{EndpointManager, HOME, PORTAL, Section};
 
 pub(super) use manager::{disabled_text, needs_attention};
+
+/// The endpoints of the list with their success rate. Those of further ones are on their pages.
+const HEALTH_SHOWN: usize = 20;
 
 pub(super) fn router() -> Router<WebState> {
     pages(HOME)
@@ -64,6 +68,11 @@ async fn show(
     let endpoints = webhooks::list(manager.app(), manager.caller()).await?;
     let names = manager.key_names().await?;
     let keys = manager.keys().await?;
+    let mut health = Vec::new();
+    for endpoint in endpoints.iter().take(HEALTH_SHOWN) {
+        health.push(webhooks::health(manager.app(), manager.caller(), endpoint.id).await?);
+    }
+    health.resize(endpoints.len(), None);
     let main = html! {
         (wrong.summary())
         @for it in endpoints.iter().filter(|it| needs_attention(it)) { (banner(manager, it)) }
@@ -77,8 +86,9 @@ async fn show(
                 p { "No endpoints yet. Create one below." }
             } @else {
                 ul.key-list {
-                    @for it in &endpoints {
-                        (row(manager, it, names.get(&it.key).map_or("a deleted key", String::as_str)))
+                    @for (it, health) in endpoints.iter().zip(&health) {
+                        @let key = names.get(&it.key).map_or("a deleted key", String::as_str);
+                        (row(manager, it, key, health.as_ref()))
                     }
                 }
             }
@@ -100,7 +110,12 @@ fn banner(manager: &EndpointManager, endpoint: &Endpoint) -> Markup {
     }
 }
 
-fn row(manager: &EndpointManager, endpoint: &Endpoint, key: &str) -> Markup {
+fn row(
+    manager: &EndpointManager,
+    endpoint: &Endpoint,
+    key: &str,
+    health: Option<&EndpointHealth>,
+) -> Markup {
     let now = manager.now();
     html! {
         li {
@@ -113,6 +128,10 @@ fn row(manager: &EndpointManager, endpoint: &Endpoint, key: &str) -> Markup {
                 div { dt { "Key" } dd { (key) } }
                 div { dt { "Events" } dd { (types(endpoint)) } }
                 div { dt { "Last delivery" } dd { (when(manager, endpoint.last_delivery_at)) } }
+                @if let Some(health) = health {
+                    div { dt { "Success rate" } dd { (success_rate(health)) } }
+                    div { dt { "Response time" } dd { (health.median_ms) " ms" } }
+                }
                 @if let Some(since) = endpoint.failing_since {
                     div { dt { "Failing since" } dd { (manager.view().time_ago(since, now)) } }
                 }
@@ -136,6 +155,12 @@ fn types(endpoint: &Endpoint) -> String {
         [] => "All".to_owned(),
         some => some.join(", "),
     }
+}
+
+/// "98.5%".
+fn success_rate(health: &EndpointHealth) -> String {
+    let rate = Percent::of(health.succeeded as i64, health.attempts as i64);
+    rate.map(percent).unwrap_or_default()
 }
 
 fn when(manager: &EndpointManager, at: Option<Timestamp>) -> String {

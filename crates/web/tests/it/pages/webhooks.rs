@@ -90,12 +90,16 @@ async fn an_invalid_endpoint_is_refused_and_typed_values_are_kept() {
     let (own, theirs) = (fixture.key.id.to_string(), kim.id.to_string());
     let good = fixture.receiver.url.clone();
     for (key, url, message) in [
+        (&own, good.as_str(), "Choose at least one event type, or all events"),
         (&own, "http://example.com/", "Url cannot be used"),
         (&own, "https://10.0.0.1/hook", "Url cannot be used"),
         (&theirs, &good, "Choose an active API key"),
         (&"nonsense".to_owned(), &good, "Choose an active API key"),
     ] {
-        let fields = [("key", key.as_str()), ("url", url), ("description", "Keep <this>")];
+        let mut fields = vec![("key", key.as_str()), ("url", url), ("description", "Keep <this>")];
+        if !message.contains("event type") {
+            fields.push(("all", "yes"));
+        }
         let page = fixture.browser.post("/settings/webhooks", &fields).await;
         assert_eq!(page.status, StatusCode::BAD_REQUEST, "{url}");
         assert!(page.text.contains(message), "{url}: {}", page.text);
@@ -119,6 +123,32 @@ async fn a_test_event_shows_its_response_at_once_and_escaped() {
     let attempts = fixture.get("/settings/webhooks/attempts?status=failed").await;
     assert!(attempts.contains("&lt;script&gt;alert(1)") && !attempts.contains(">204<"));
     assert_escaped(&attempts);
+}
+
+#[tokio::test]
+async fn the_success_rate_and_response_times_are_those_of_the_deliveries() {
+    let mut fixture = WebhookPagesFixture::new().await;
+    let endpoint = fixture.endpoint(&[]).await;
+    let path = endpoint_path(&endpoint, "");
+    // A test is no delivery.
+    fixture.browser.post(&endpoint_path(&endpoint, "/test"), &[]).await.good();
+    let page = fixture.get(&path).await;
+    assert!(page.contains("appear after the first delivery"), "{page}");
+    for id in ["1", "2", "3"] {
+        fixture.import_and_deliver(id).await;
+    }
+    let page = fixture.get(&path).await;
+    assert!(page.contains("100.00%") && page.contains("Typical response time"), "{page}");
+    fixture.receiver.respond_with([ScriptedResponse::Text(500, String::new())]);
+    fixture.import_and_deliver("4").await;
+    let page = fixture.get(&path).await;
+    assert!(!page.contains("100.00%") && page.contains(" succeeded, since "), "{page}");
+    let list = fixture.get("/settings/webhooks").await;
+    assert!(list.contains("Success rate") && list.contains("Response time"), "{list}");
+    // Somebody else's endpoint has no figures.
+    let kim = fixture.world.person("kim@example.com").await;
+    let theirs = webhooks::health(&fixture.world.app, &kim.caller, endpoint.id).await.unwrap();
+    assert_eq!(theirs, None);
 }
 
 #[tokio::test]
@@ -331,7 +361,7 @@ async fn the_portal_manages_the_endpoints_of_its_key_and_opens_no_other_page() {
         browser.get(path).await.good();
     }
     let key = hidden.key.to_string();
-    let fields = [("key", key.as_str()), ("url", &fixture.receiver.url)];
+    let fields = [("key", key.as_str()), ("url", &fixture.receiver.url), ("all", "yes")];
     assert_eq!(browser.post("/portal/webhooks", &fields).await.status, StatusCode::NOT_FOUND);
     for path in
         ["/", "/accounts", "/settings", "/settings/webhooks", "/settings/keys", "/approvals"]

@@ -164,9 +164,11 @@ impl SensitiveFixture {
                 ("key", &self.key),
                 ("url", "https://127.0.0.1:9/new"),
                 ("description", ""),
+                ("all", "yes"),
             ]),
             "/settings/webhooks/{id}" => {
-                plain(&[("url", "https://127.0.0.1:9/other"), ("description", "Board")])
+                let url = ("url", "https://127.0.0.1:9/other");
+                plain(&[url, ("description", "Board"), ("all", "yes")])
             }
             "/oauth/authorize" => plain(&[
                 ("asked", &self.authorize_query),
