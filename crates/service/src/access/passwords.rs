@@ -61,15 +61,18 @@ impl Hashing {
     }
 }
 
+/// Checks the length of a new password.
+pub fn check(password: &str) -> Result<()> {
+    if (LENGTH_MIN..=LENGTH_MAX).contains(&password.chars().count()) {
+        return Ok(());
+    }
+    let message = format!("password must have {LENGTH_MIN} to {LENGTH_MAX} characters");
+    Err(Error::invalid("password", message))
+}
+
 /// Checks the length of a new password and hashes it with a fresh salt.
 pub(crate) async fn hash(app: &App, password: &str) -> Result<String> {
-    let length = password.chars().count();
-    if !(LENGTH_MIN..=LENGTH_MAX).contains(&length) {
-        return Err(Error::invalid(
-            "password",
-            format!("password must have {LENGTH_MIN} to {LENGTH_MAX} characters"),
-        ));
-    }
+    check(password)?;
     let salt: [u8; 16] = app.entropy.bytes();
     let password = password.to_owned();
     let cost = app.hashing.cost;

@@ -244,6 +244,11 @@ pub async fn check_password(app: &App, email: &str, password: &str) -> Result<Op
     Ok(user.filter(|_| is_right))
 }
 
+/// Checks the form of an email, before anything is created with it.
+pub fn check_email(email: &str) -> Result<()> {
+    normalize_email(email).map(|_| ())
+}
+
 /// The email trimmed and in lower case, so that it is the same however the person types it.
 pub(crate) fn normalize_email(email: &str) -> Result<String> {
     let email = email.trim().to_lowercase();

@@ -116,7 +116,7 @@ fn top(person: &Person) -> Markup {
         fields::form("/view", &person.form_token, inner)
     };
     html! {
-        div.switches {
+        header.switches {
             a.quiet href="/search" data-open="palette" { "Search" }
             (switch("hide", hide, label))
             (switch("theme", theme.as_str(), named))

@@ -27,32 +27,55 @@ pub(crate) fn button(action: &str, token: &str, label: &str, class: &str) -> Mar
 pub(crate) struct FormError {
     pub(crate) param: Option<String>,
     pub(crate) message: String,
+    /// Fields with other errors, and their messages.
+    pub(crate) more: Vec<(String, String)>,
 }
 
 impl FormError {
+    /// An error that is about no field.
+    pub(crate) fn general(message: String) -> FormError {
+        FormError { message, ..FormError::default() }
+    }
+
     /// Converts an error that the person can correct. Other errors are returned and get an error page.
     pub(crate) fn from_error(error: Error) -> Result<FormError> {
         match error {
             Error::Invalid { param, message } => {
-                Ok(FormError { param, message: sentence(&message) })
+                Ok(FormError { param, message: sentence(&message), more: Vec::new() })
             }
-            Error::Conflict { message, .. } => {
-                Ok(FormError { param: None, message: sentence(&message) })
-            }
+            Error::Conflict { message, .. } => Ok(FormError::general(sentence(&message))),
             other => Err(other),
         }
     }
 
+    /// Adds what else is wrong, so that the person can correct everything at once.
+    pub(crate) fn and(mut self, checks: impl IntoIterator<Item = Result<()>>) -> FormError {
+        for error in checks.into_iter().filter_map(Result::err) {
+            if let Error::Invalid { param: Some(param), message } = error
+                && self.at(&param).is_none()
+            {
+                self.more.push((param, sentence(&message)));
+            }
+        }
+        self
+    }
+
     /// The message, if it is about that field.
     fn at(&self, name: &str) -> Option<&str> {
-        (self.param.as_deref() == Some(name)).then_some(self.message.as_str())
+        if self.param.as_deref() == Some(name) {
+            return Some(&self.message);
+        }
+        self.more.iter().find(|(param, _)| param == name).map(|(_, message)| message.as_str())
     }
 
     /// The message above the form, which screen readers announce first.
     pub(crate) fn summary(&self) -> Markup {
         html! {
             @if !self.message.is_empty() {
-                p.wrong role="alert" { (self.message) }
+                p.wrong role="alert" {
+                    (self.message)
+                    @for (_, message) in &self.more { " " (message) }
+                }
             }
         }
     }

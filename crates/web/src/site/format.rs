@@ -156,7 +156,7 @@ impl View {
         self.local(at, "%Y-%m-%d %H:%M:%S %Z")
     }
 
-    /// "5 minutes ago", or the date if it is more than a day ago.
+    /// "5 minutes ago", "yesterday", or the date if it is earlier.
     pub(crate) fn time_ago(self, at: Timestamp, now: Timestamp) -> String {
         let seconds = now.as_second() - at.as_second();
         match seconds {
@@ -165,6 +165,9 @@ impl View {
             120..3_600 => format!("{} minutes ago", seconds / 60),
             3_600..7_200 => "an hour ago".to_owned(),
             7_200..86_400 => format!("{} hours ago", seconds / 3_600),
+            _ if self.timezone.date_at(at).tomorrow().ok() == Some(self.timezone.date_at(now)) => {
+                "yesterday".to_owned()
+            }
             _ => self.local(at, "%a %-d %b %Y"),
         }
     }
@@ -294,5 +297,13 @@ mod tests {
         let now: Timestamp = "2026-03-10T09:00:00Z".parse().unwrap();
         assert_eq!(view("Pacific/Pago_Pago").time_ago(at, now), "Sat 7 Mar 2026");
         assert_eq!(view("Pacific/Pago_Pago").time_ago(now, now), "just now");
+        let hours_ago = |hours: i64| {
+            let at = now.as_second() - hours * 3_600;
+            view("UTC").time_ago(Timestamp::from_second(at).unwrap(), now)
+        };
+        assert_eq!(hours_ago(23), "23 hours ago");
+        assert_eq!(hours_ago(24), "yesterday");
+        assert_eq!(hours_ago(33), "yesterday");
+        assert_eq!(hours_ago(34), "Sun 8 Mar 2026");
     }
 }

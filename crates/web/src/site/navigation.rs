@@ -92,7 +92,7 @@ pub(super) fn pages() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The sidebar on wide screens, and the menu behind "More" on narrow ones.
 pub(super) fn sidebar(place: NavItem, person: &Person) -> Markup {
     html! {
-        div.sidebar id="menu" popover {
+        aside.sidebar id="menu" aria-label="Menu" popover {
             a.brand href="/" { (logo::svg()) span { "Evenkeel" } }
             nav aria-label="Pages" {
                 @for (name, entries) in GROUPS {

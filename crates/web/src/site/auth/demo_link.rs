@@ -33,6 +33,6 @@ pub(super) async fn get(method: Method, visitor: Visitor, Path(token): Path<Stri
             Err(error) => tracing::info!(%error, "the demo's sign-in link could not sign in"),
         }
     }
-    let wrong = FormError { param: None, message: USED.to_owned() };
+    let wrong = FormError::general(USED.to_owned());
     Ok(sign_in::page(StatusCode::GONE, &visitor, &wrong))
 }

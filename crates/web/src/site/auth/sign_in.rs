@@ -67,7 +67,7 @@ pub(super) fn welcome(visitor: &Visitor, email: &str) -> Response {
 
 /// The message for an error that the visitor can correct.
 pub(super) fn refusal(error: Error) -> Result<(StatusCode, FormError), PageError> {
-    let plain = |message: String| FormError { param: None, message };
+    let plain = FormError::general;
     match error {
         Error::Unauthenticated(reason) => Ok((StatusCode::BAD_REQUEST, plain(sentence(reason)))),
         Error::Limited { retry_after_seconds, .. } => {
@@ -132,8 +132,22 @@ fn card(visitor: &Visitor, email: &str, next: &str, wrong: &FormError) -> Markup
         @if let Ok(party) = RelyingParty::from_url(&settings.public_url) {
             (passkey_button(&party, "sign-in", "Sign in with a passkey", &visitor.form_token, next))
         }
+        @if visitor.web.app.password_sign_in { (forgotten()) }
         @if settings.sign_up_open && visitor.web.app.password_sign_in {
             p.soft { "New here? " a href="/sign-up" { "Create an account" } "." }
+        }
+    }
+}
+
+/// What to do without the password. No email is sent, so nobody can take over an account through a mailbox.
+fn forgotten() -> Markup {
+    html! {
+        details {
+            summary { "Forgot password?" }
+            p.soft {
+                "Evenkeel sends no emails. Sign in with a passkey if you added one. Otherwise ask whoever runs this \
+                 server to set a new password for you with " code { "evenkeel user password" } ". Your data stays as it is."
+            }
         }
     }
 }

@@ -164,7 +164,7 @@ async fn arrive(visitor: &Visitor, person: Option<&Person>, outcome: Outcome) ->
 fn show_refusal(person: &Person, error: Error) -> PageResult {
     let (status, wrong) = match error {
         Error::Unauthenticated(reason) => {
-            (StatusCode::BAD_REQUEST, FormError { param: None, message: sentence(reason) })
+            (StatusCode::BAD_REQUEST, FormError::general(sentence(reason)))
         }
         other => sensitive::refusal(other)?,
     };

@@ -6,7 +6,7 @@ use base::{Currency, TimeZone};
 use maud::{Markup, html};
 use service::Error;
 use service::access::sign_ins::RegistrationOutcome;
-use service::access::users::NewUser;
+use service::access::users::{self, NewUser};
 use service::access::{invitations, passwords, sign_ins};
 
 use super::{sign_in, sign_on_links, start_session};
@@ -15,7 +15,7 @@ use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::{Form, PublicForm};
 use crate::site::visitor::Visitor;
-use crate::site::{app_page, timezones};
+use crate::site::{app_page, currencies, timezones};
 
 const SCRIPTS: &[Asset] = &[Asset::TimeZone];
 
@@ -54,17 +54,29 @@ impl<'a> NewUserForm<'a> {
         })
     }
 
+    /// What is wrong with each field.
+    fn checks(&self, form: &Form) -> [Result<(), Error>; 3] {
+        [
+            users::check_email(self.email),
+            passwords::check(form.raw("password")),
+            self.new_user(form).map(|_| ()),
+        ]
+    }
+
     fn fields(&self, wrong: &FormError) -> Markup {
         let password_hint = format!("At least {} characters.", passwords::LENGTH_MIN);
         let email = Field::text("email", "Email", self.email).autocomplete("username");
         let password = Field::text("password", "Password", "").autocomplete("new-password");
         let name = Field::text("name", "Your name", self.name).autocomplete("name").optional();
+        let options = currencies::options();
+        let options: Vec<(&str, &str)> =
+            options.iter().map(|(code, label)| (code.as_str(), label.as_str())).collect();
         html! {
             (email.kind("email").show(wrong))
             (password.kind("password").hint(&password_hint).show(wrong))
             (name.hint("How we greet you.").show(wrong))
-            (Field::text("currency", "Base currency", self.currency)
-                .hint("Totals are shown in this currency, such as USD or EUR.").show(wrong))
+            (fields::select("currency", "Base currency", &options, &self.currency.to_uppercase()))
+            p.soft { "Totals are shown in this currency. You can change it later." }
             (timezones::field(self.timezone, self.timezone.is_empty()))
         }
     }
@@ -88,6 +100,7 @@ pub(super) async fn set_up(visitor: Visitor, PublicForm(form): PublicForm) -> Pa
         Ok(session) => Ok(start_session(&visitor, &session, "/").await),
         Err(error) => {
             let (status, wrong) = sign_in::refusal(error)?;
+            let wrong = wrong.and(new_user.checks(&form));
             let card = setup_card(&visitor, code, &new_user, &wrong);
             Ok(app_page::auth_page_with(status, &visitor, "Set up", SCRIPTS, card))
         }
@@ -138,6 +151,7 @@ pub(super) async fn sign_up(visitor: Visitor, PublicForm(form): PublicForm) -> P
         Ok(()) => Ok(sign_in::welcome(&visitor, new_user.email)),
         Err(error) => {
             let (status, wrong) = sign_in::refusal(error)?;
+            let wrong = wrong.and(new_user.checks(&form));
             let card = sign_up_card(&visitor, &new_user, &wrong);
             Ok(app_page::auth_page_with(status, &visitor, "Create an account", SCRIPTS, card))
         }
@@ -194,6 +208,7 @@ pub(super) async fn accept(
         Err(Error::NotFound(_)) => Ok(gone(&visitor)),
         Err(error) => {
             let (status, wrong) = sign_in::refusal(error)?;
+            let wrong = wrong.and(new_user.checks(&form));
             let card = invitation_card(&visitor, &token, &new_user, &wrong);
             Ok(app_page::auth_page_with(status, &visitor, "You're invited", SCRIPTS, card))
         }

@@ -74,5 +74,5 @@ fn grid(scale: &Scale, label: &dyn Fn(i64) -> String) -> Markup {
 
 /// The CSS class for the color of a series.
 fn series(index: usize) -> &'static str {
-    ["first", "second", "third"][index % 3]
+    ["first", "second", "third", "c1", "c4", "c7", "c2", "c6"][index % 8]
 }

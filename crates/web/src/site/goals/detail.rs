@@ -28,9 +28,13 @@ pub(super) fn progress(person: &Person, goal: &Goal, values: &[(Date, i64)]) -> 
             }
             progress aria-label={ (goal.name) " progress" } max="100"
                 value=(goal.percent_reached().unwrap_or(0)) {}
-            p.soft { (pace(view, goal)) }
-            @if goal.status == Status::Active { (projection(view, goal, values)) }
-            @if points.len() > 1 {
+            @if goal.status == Status::Active {
+                p.soft { (pace(view, goal)) }
+                (projection(view, goal, values))
+            }
+            @if points.len() > 1 && points.iter().all(|it| it.minor == 0) {
+                p.soft { "The chart appears once something is saved." }
+            } @else if points.len() > 1 {
                 (Line { title: "Progress over time", currency: goal.currency, points: &points }.draw(view))
             } @else {
                 p.soft { "The chart appears once we have two days of data." }

@@ -63,7 +63,10 @@ fn card(person: &Person, goal: &Goal) -> Markup {
                 " of " (view.money(money(goal.target_minor)))
             }
             progress aria-label=(label) max="100" value=(share) {}
-            p.soft { (kind_name(goal.kind)) ". " (pace(view, goal)) }
+            p.soft {
+                (kind_name(goal.kind)) ". "
+                @if goal.status != Status::Cancelled { (pace(view, goal)) }
+            }
             (status_buttons(person, goal))
         }
     }

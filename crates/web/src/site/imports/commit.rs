@@ -38,7 +38,7 @@ pub(super) async fn commit(person: Person, path: Path<String>, form: Form) -> Pa
             false => String::new(),
         };
         if !message.is_empty() {
-            let wrong = FormError { param: None, message };
+            let wrong = FormError::general(message);
             return Ok(preview::page(&person, StatusCode::BAD_REQUEST, &preview, &wrong));
         }
     }

@@ -40,7 +40,7 @@ pub(super) async fn get(
             let message = if failed { result::FAILED.to_owned() } else { String::new() };
             person.wait_for(READING_SECONDS);
             let preview = files::preview(person.app(), &person.caller, id).await?;
-            Ok(page(&person, StatusCode::OK, &preview, &FormError { param: None, message }))
+            Ok(page(&person, StatusCode::OK, &preview, &FormError::general(message)))
         }
         State::Committing => Ok(result::under_way(&person, &file)),
         State::Done => result::done(&person, &file).await,

@@ -83,7 +83,7 @@ fn page(
     let total = &found.portfolio.account_total;
     let money = |minor: Option<i64>| minor.map(|it| Money::new(it, found.base_currency));
     html! {
-        dl.tiles {
+        dl.tiles.sums {
             div.tile { dt { "Value" } dd { (view.money_or_unknown(money(total.current_value_minor))) } }
             div.tile {
                 dt { "Today" }

@@ -2,11 +2,14 @@
 
 use base::{Money, Percent};
 use maud::{Markup, html};
-use service::ledger::performance::{Development, Performance};
+use service::ledger::performance::{Development, Dividend, Performance};
 
 use crate::site::chart::{Line, Point, ranges};
 use crate::site::format::{View, percent};
 use crate::site::person::Person;
+
+/// The dividends that are shown at once.
+const SHOWN: usize = 4;
 
 pub(super) fn card(person: &Person, development: &Development) -> Markup {
     let view = person.view;
@@ -62,19 +65,28 @@ pub(super) fn dividends(view: View, development: &Development) -> Markup {
             @if development.dividends.is_empty() {
                 p.soft { "None in the last 12 months." }
             } @else {
+                @let (newest, older) = development.dividends.split_at(development.dividends.len().min(SHOWN));
                 p.soft { "In the last 12 months. The newest:" }
-                ul.rows {
-                    @for it in &development.dividends {
-                        li {
-                            div.what {
-                                (it.description)
-                                span.soft { (view.day(it.on)) " · " (it.account_name) }
-                            }
-                            (view.signed(it.amount))
-                        }
+                ul.rows { @for it in newest { (dividend(view, it)) } }
+                @if !older.is_empty() {
+                    details {
+                        summary { "Show " (older.len()) " more" }
+                        ul.rows { @for it in older { (dividend(view, it)) } }
                     }
                 }
             }
+        }
+    }
+}
+
+fn dividend(view: View, it: &Dividend) -> Markup {
+    html! {
+        li {
+            div.what {
+                (it.description)
+                span.soft { (view.day(it.on)) " · " (it.account_name) }
+            }
+            (view.signed(it.amount))
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::site::person::Person;
 use crate::site::urls;
 
 /// How many payments are listed.
-const SHOWN: usize = 36;
+const SHOWN: usize = 24;
 
 pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> PageResult {
     let id = parse(&id)?;
@@ -80,14 +80,12 @@ async fn show(
             }
         }
         div.columns {
-            div {
-                (facts(view, &stream))
-                @if stream.dismissed_at.is_some() { (forms::dismissed(person, &stream)) }
-                @else if let Some(target) = stream.merged_into { (forms::merged(person, &stream, target)) }
-                @else { (forms::forms(person, &stream, &typed, &others, &error)) }
-            }
+            div { (facts(view, &stream)) }
             div { (paid(person, &stream, &payments)) }
         }
+        @if stream.dismissed_at.is_some() { (forms::dismissed(person, &stream)) }
+        @else if let Some(target) = stream.merged_into { (forms::merged(person, &stream, target)) }
+        @else { (forms::forms(person, &stream, &typed, &others, &error)) }
     };
     let status = match error.message.is_empty() {
         true => StatusCode::OK,

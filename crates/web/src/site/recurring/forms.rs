@@ -45,18 +45,22 @@ pub(super) fn forms(
     let token = &person.form_token;
     let path = format!("/recurring/{}", stream.id);
     html! {
-        section.card aria-labelledby="manage" {
-            h2 id="manage" { "Name, type and amount" }
-            (fields::form(&path, token, labels(stream, typed, error)))
-        }
-        (merging(person, stream, others))
-        section.card aria-labelledby="dismissing" {
-            h2 id="dismissing" { "Not a recurring payment?" }
-            p.soft {
-                "Dismiss it to leave it out of lists, totals, the calendar and forecasts. "
-                "Its transactions stay as they are, and you can bring it back at any time."
+        div.columns {
+            section.card aria-labelledby="manage" {
+                h2 id="manage" { "Name, type and amount" }
+                (fields::form(&path, token, labels(stream, typed, error)))
             }
-            (fields::button(&format!("{path}/dismiss"), token, "Dismiss payment", "outlined"))
+            div {
+                (merging(person, stream, others))
+                section.card aria-labelledby="dismissing" {
+                    h2 id="dismissing" { "Not a recurring payment?" }
+                    p.soft {
+                        "Dismiss it to leave it out of lists, totals, the calendar and forecasts. "
+                        "Its transactions stay as they are, and you can bring it back at any time."
+                    }
+                    (fields::button(&format!("{path}/dismiss"), token, "Dismiss payment", "outlined"))
+                }
+            }
         }
     }
 }
@@ -117,7 +121,8 @@ fn merging(person: &Person, stream: &Stream, others: &[(Stream, String)]) -> Mar
                 }
                 @if options.len() > 1 {
                     p.soft {
-                        "Merge it if your card or the company's name changed, and one payment is listed as two.                          You can separate them again."
+                        "Merge it if your card or the company's name changed, and one payment is listed as two. \
+                         You can separate them again."
                     }
                     (fields::form(&format!("/recurring/{}/merge", stream.id), token, body))
                 }

@@ -148,7 +148,7 @@ pub(super) fn refusal(error: Error) -> Result<(StatusCode, FormError), PageError
         Error::Limited { retry_after_seconds, .. } => {
             let wait = duration_text(retry_after_seconds);
             let message = format!("Too many attempts. Wait {wait}, then try again.");
-            Ok((StatusCode::TOO_MANY_REQUESTS, FormError { param: None, message }))
+            Ok((StatusCode::TOO_MANY_REQUESTS, FormError::general(message)))
         }
         other => Ok((StatusCode::BAD_REQUEST, FormError::from_error(other)?)),
     }

@@ -56,6 +56,7 @@ fn card(
     let at_field = FormError {
         param: wrong.param.as_ref().map(|_| PASSWORD_FIELD.to_owned()),
         message: wrong.message.clone(),
+        more: Vec::new(),
     };
     let password = Field::text(PASSWORD_FIELD, "Password", "").autocomplete("current-password");
     html! {

@@ -66,7 +66,7 @@ impl Default for FormValues {
     fn default() -> FormValues {
         FormValues {
             name: String::new(),
-            access: "everything".to_owned(),
+            access: "read_only".to_owned(),
             scopes: Vec::new(),
             reach: "all".to_owned(),
             accounts: Vec::new(),
@@ -253,8 +253,8 @@ fn new_form(typed: &FormValues, accounts: &[Account], wrong: &FormError) -> Mark
         (name.hint(hint).show(wrong))
         fieldset {
             legend { "Permissions" }
-            (choice("access", "everything", "Full access: read and propose", &typed.access))
             (choice("access", "read_only", "Read only", &typed.access))
+            (choice("access", "everything", "Full access: read and propose", &typed.access))
             (choice("access", "custom", "Custom", &typed.access))
         }
         fieldset.only-scopes {

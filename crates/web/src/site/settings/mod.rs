@@ -64,19 +64,43 @@ pub(crate) enum Tab {
     Backups,
 }
 
-const TABS: [(Tab, &str, &str); 12] = [
-    (Tab::Profile, "/settings", "Profile"),
-    (Tab::Security, "/settings/security", "Security"),
-    (Tab::Keys, "/settings/keys", "API keys"),
-    (Tab::Webhooks, "/settings/webhooks", "Webhooks"),
-    (Tab::Assistants, "/settings/assistants", "Assistants"),
-    (Tab::Apps, "/settings/apps", "Connected apps"),
-    (Tab::Approvals, "/settings/approvals", "Approvals"),
-    (Tab::Rules, "/settings/rules", "Rules"),
-    (Tab::Data, "/settings/data", "Data"),
-    (Tab::Audit, "/settings/audit", "Audit trail"),
-    (Tab::People, "/settings/people", "People"),
-    (Tab::Backups, "/settings/backups", "Backups"),
+/// A tab with its path and name.
+type NamedTab = (Tab, &'static str, &'static str);
+
+const GROUPS: [(&str, &[NamedTab]); 4] = [
+    (
+        "You",
+        &[
+            (Tab::Profile, "/settings", "Profile"),
+            (Tab::Security, "/settings/security", "Security"),
+            (Tab::Approvals, "/settings/approvals", "Approvals"),
+        ],
+    ),
+    (
+        "Access",
+        &[
+            (Tab::Keys, "/settings/keys", "API keys"),
+            (Tab::Webhooks, "/settings/webhooks", "Webhooks"),
+            (Tab::Assistants, "/settings/assistants", "Assistants"),
+            (Tab::Apps, "/settings/apps", "Connected apps"),
+        ],
+    ),
+    (
+        "Data",
+        &[
+            (Tab::Rules, "/settings/rules", "Rules"),
+            (Tab::Data, "/settings/data", "Download"),
+            (Tab::Audit, "/settings/audit", "Audit trail"),
+        ],
+    ),
+    // Only an admin sees these.
+    (
+        "Installation",
+        &[
+            (Tab::People, "/settings/people", "People"),
+            (Tab::Backups, "/settings/backups", "Backups"),
+        ],
+    ),
 ];
 
 /// A settings page with its tabs.
@@ -93,14 +117,20 @@ impl Settings {
     }
 
     pub(crate) fn page(&self, person: &Person, main: Markup) -> Response {
-        let name = TABS.iter().find(|it| it.0 == self.tab).map_or("Settings", |it| it.2);
+        let mut tabs = GROUPS.iter().flat_map(|(_, tabs)| tabs.iter());
+        let name = tabs.find(|it| it.0 == self.tab).map_or("Settings", |it| it.2);
         let inner = html! {
             h1 { "Settings" }
-            nav aria-label="Settings" {
-                ul.tabs {
-                    @for (tab, href, name) in tabs_of(person) {
-                        @let current = (tab == self.tab).then_some("page");
-                        li { a href=(href) aria-current=[current] { (name) } }
+            nav.tab-groups aria-label="Settings" {
+                @for (group, tabs) in groups_of(person) {
+                    div {
+                        p.label { (group) }
+                        ul.tabs {
+                            @for (tab, href, name) in *tabs {
+                                @let current = (*tab == self.tab).then_some("page");
+                                li { a href=(href) aria-current=[current] { (name) } }
+                            }
+                        }
                     }
                 }
             }
@@ -117,8 +147,10 @@ impl Settings {
     }
 }
 
-/// The tabs that the person sees. Only an admin sees those about people and backups.
-fn tabs_of(person: &Person) -> impl Iterator<Item = (Tab, &'static str, &'static str)> {
-    let is_admin = person.user.role == Role::Admin;
-    TABS.into_iter().filter(move |it| is_admin || ![Tab::People, Tab::Backups].contains(&it.0))
+/// The groups of tabs that the person sees. Only an admin sees the one of the installation.
+fn groups_of(person: &Person) -> &'static [(&'static str, &'static [NamedTab])] {
+    match person.user.role == Role::Admin {
+        true => &GROUPS,
+        false => &GROUPS[..3],
+    }
 }

@@ -11,6 +11,7 @@ base::words!(PeriodChoice {
     ThisMonth => "this_month",
     LastMonth => "last_month",
     ThreeMonths => "3_months",
+    LastQuarter => "last_quarter",
     ThisYear => "this_year",
     TwelveMonths => "12_months",
     /// From one day to another.
@@ -112,6 +113,7 @@ impl PeriodChoice {
             PeriodChoice::ThisMonth => "This month",
             PeriodChoice::LastMonth => "Last month",
             PeriodChoice::ThreeMonths => "3 months",
+            PeriodChoice::LastQuarter => "Last quarter",
             PeriodChoice::ThisYear => "This year",
             PeriodChoice::TwelveMonths => "12 months",
             PeriodChoice::Days => "Other dates",
@@ -126,6 +128,10 @@ impl PeriodChoice {
             PeriodChoice::ThisMonth | PeriodChoice::Days => Period { start: month, end: today },
             PeriodChoice::LastMonth => Period { start: back(1), end: back(1).last_of_month() },
             PeriodChoice::ThreeMonths => Period { start: back(2), end: today },
+            PeriodChoice::LastQuarter => {
+                let start = back(i64::from((today.month() - 1) % 3) + 3);
+                Period { start, end: start.saturating_add(2.months()).last_of_month() }
+            }
             PeriodChoice::ThisYear => Period { start: today.first_of_year(), end: today },
             PeriodChoice::TwelveMonths => Period { start: back(11), end: today },
         }
@@ -181,6 +187,13 @@ mod tests {
         assert_eq!(days(""), "2026-11-01 2026-11-16");
         assert_eq!(days("period=last_month"), "2026-10-01 2026-10-31");
         assert_eq!(days("period=3_months"), "2026-09-01 2026-11-16");
+        assert_eq!(days("period=last_quarter"), "2026-07-01 2026-09-30");
+        let last_quarter = |today: &str| {
+            let days = PeriodChoice::LastQuarter.days(today.parse().unwrap());
+            format!("{} {}", days.start, days.end)
+        };
+        assert_eq!(last_quarter("2026-01-01"), "2025-10-01 2025-12-31");
+        assert_eq!(last_quarter("2026-12-31"), "2026-07-01 2026-09-30");
         assert_eq!(days("period=this_year"), "2026-01-01 2026-11-16");
         assert_eq!(days("period=12_months"), "2025-12-01 2026-11-16");
     }

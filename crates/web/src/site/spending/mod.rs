@@ -155,6 +155,8 @@ impl SpendingPage<'_> {
                 summary { (PeriodChoice::Days.name()) }
                 form.filters method="get" action="/spending" {
                     input type="hidden" name="period" value=(PeriodChoice::Days.as_str());
+                    input type="hidden" name="compare" value=(self.choice.compare.as_str());
+                    input type="hidden" name="by" value=(self.choice.by.as_str());
                     @if let Some(category) = &self.choice.category {
                         input type="hidden" name="category" value=(category);
                     }

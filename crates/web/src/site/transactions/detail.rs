@@ -223,7 +223,7 @@ impl TransactionPage<'_> {
                 }
                 p.soft {
                     "Your changes override your bank's data and are never overwritten. "
-                    a href=(self.rule_address()) { "Make a rule" } " "
+                    a href=(self.rule_address()) { "Make a rule" } " · "
                     a href="/settings/rules" { "View rules" }
                 }
             }

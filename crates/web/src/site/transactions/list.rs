@@ -56,6 +56,8 @@ impl List<'_> {
                 (self.sums())
                 (self.table())
                 (self.pages())
+                // A script opens the page of a transaction in it.
+                dialog.panel id="panel" aria-label="Transaction" { div data-panel {} }
             }
         }
     }

@@ -28,6 +28,7 @@ use service::ledger::{annotations, saved_filters};
 use service::platform::cursors::Page;
 
 use super::app_page::AppPage;
+use super::assets::Asset;
 use super::errors::PageResult;
 use super::navigation::NavItem;
 use super::person::Person;
@@ -81,7 +82,9 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
         matching,
         next_cursor,
     };
-    Ok(AppPage::new(NavItem::Transactions, "Transactions").page_with(status, &person, list.show()))
+    let page = AppPage::new(NavItem::Transactions, "Transactions");
+    let page = AppPage { scripts: &[Asset::Panel], ..page };
+    Ok(page.page_with(status, &person, list.show()))
 }
 
 /// The transactions that the totals are of: those of the filters, or this month's if there are none.
