@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::Browser;
+use crate::axe::Axe;
 use crate::viewport::{self, Viewport};
 
-/// Our own checks, after the success criteria of WCAG 2.1 AA. axe-core was considered first: Debian does not package
-/// it, we found no crate that contains it, and the test machine has no other network access.
+/// Our own checks, after the success criteria of WCAG 2.1 AA. They look at every viewport, and at more than axe-core does:
+/// overflow, touching words, focus, and edges of fields.
 const AUDIT: &str = include_str!("audit.js");
 
 const OPEN_DETAILS: &str = "
@@ -59,6 +60,12 @@ impl Browser {
     /// The accessibility problems of the open page in all viewports, with details closed and open, each listed once.
     #[track_caller]
     pub fn accessibility_problems(&self) -> Vec<String> {
+        self.problems_with(None)
+    }
+
+    /// The same, and what axe-core finds on a desktop with light colors and on a phone with dark ones.
+    #[track_caller]
+    pub fn problems_with(&self, axe: Option<&Axe>) -> Vec<String> {
         let path = self.path();
         // From here on, the focus is treated as keyboard focus.
         self.keys("\u{e004}");
@@ -66,12 +73,15 @@ impl Browser {
         for viewport in viewport::ALL {
             self.set_viewport(viewport);
             // Names are looked at with details open, which shows all of them; colors change none.
-            let problems = if viewport.dark {
+            let mut problems = if viewport.dark {
                 self.open_details(viewport);
                 self.audit(viewport)
             } else {
                 self.check(viewport)
             };
+            if viewport.dark == viewport.is_phone() {
+                problems.extend(axe.iter().flat_map(|it| it.violations(self)));
+            }
             for problem in problems {
                 found.entry(problem).or_default().insert(viewport.name);
             }

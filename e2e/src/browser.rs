@@ -91,6 +91,12 @@ impl Browser {
         self.named(BUTTONS, name)
     }
 
+    /// A button that submits a form, where something else has the same name, such as the summary above it.
+    #[track_caller]
+    pub fn submit_button(&self, name: &str) -> Element {
+        self.named("button[type=submit], input[type=submit]", name)
+    }
+
     #[track_caller]
     pub fn link(&self, name: &str) -> Element {
         self.named("a[href]", name)

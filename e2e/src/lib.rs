@@ -1,6 +1,7 @@
 //! Tests the built program in a real browser: Chromium, controlled over WebDriver by our own client.
 
 pub mod audit;
+pub mod axe;
 pub mod bank;
 pub mod browser;
 pub mod browser_log;

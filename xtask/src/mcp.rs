@@ -20,7 +20,7 @@ const FOLDER: &str = "xtask/mcp";
 const REVISIONS: [(&str, &str); 2] =
     [("2026-07-28", "expected-2026-07-28.yml"), ("2025-11-25", "expected-2025-11-25.yml")];
 
-/// Installs the suite and the SDKs on first use. The browser tests use the SDKs too.
+/// Installs the suite and the SDKs on first use. The browser tests use the SDKs too, and axe-core beside them.
 pub(crate) fn install() -> Result<()> {
     node_modules()?;
     python()?;

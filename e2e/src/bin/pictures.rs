@@ -27,7 +27,50 @@ fn main() -> io::Result<()> {
     let browser = Browser::start(program.origin());
     take_all(&browser, &folder, &pages::walk(&browser, &pages::PUBLIC))?;
     browser.sign_in(&program);
-    take_all(&browser, &folder, &pages::walk(&browser, &pages::SIGNED_IN))
+    take_all(&browser, &folder, &pages::walk(&browser, &pages::SIGNED_IN))?;
+    browser.go("/transactions?q=netflix");
+    browser.follow("Netflix");
+    browser.sees("Bank description");
+    take(&browser, &folder, "panel")?;
+    browser.go("/");
+    browser.press("Hide amounts");
+    for (path, name) in [("/", "overview"), ("/transactions", "transactions"), ("/goals", "goals")]
+    {
+        browser.go(path);
+        take(&browser, &folder, &format!("hidden-{name}"))?;
+    }
+    take_empty(&folder)
+}
+
+/// Pages that a new person sees without data.
+const EMPTY: [&str; 14] = [
+    "accounts",
+    "transactions",
+    "spending",
+    "recurring",
+    "income",
+    "investments",
+    "goals",
+    "scores",
+    "benefits",
+    "approvals",
+    "paper",
+    "connections",
+    "import",
+    "settings/rules",
+];
+
+fn take_empty(folder: &Path) -> io::Result<()> {
+    let program = Program::serve();
+    let browser = Browser::start(program.origin());
+    browser.go("/setup");
+    browser.set_up(&scenes::setup_code(&program));
+    browser.arrive("/");
+    for path in EMPTY {
+        browser.go(&format!("/{path}"));
+        take(&browser, folder, &format!("empty-{}", path.replace('/', "-")))?;
+    }
+    Ok(())
 }
 
 fn take_all(browser: &Browser, folder: &Path, paths: &[String]) -> io::Result<()> {

@@ -1,5 +1,6 @@
 //! Tests of the accessibility audit itself: it accepts a sound page, and finds each kind of fault.
 
+use e2e::axe::Axe;
 use e2e::{Browser, viewport};
 use serde_json::json;
 
@@ -106,6 +107,20 @@ fn a_sound_page_passes_and_every_kind_of_fault_is_found() {
         }
     }
     assert!(not_found.is_empty(), "not found:\n{}", not_found.join("\n"));
+}
+
+#[test]
+fn axe_core_passes_the_sound_page_and_finds_a_fault() {
+    let (browser, axe) = (Browser::start("about:blank"), Axe::installed());
+    let write = "document.open(); document.write(arguments[0]); document.close()";
+    let violations = |page: &str| {
+        browser.go("about:blank");
+        browser.script(write, json!([page]));
+        axe.violations(&browser)
+    };
+    assert_eq!(violations(SOUND), [""; 0]);
+    let found = violations(&SOUND.replacen("p a { color: #00539f", "p a { color: #999", 1));
+    assert!(found.len() == 1 && found[0].starts_with("axe color-contrast: "), "{found:?}");
 }
 
 #[test]
