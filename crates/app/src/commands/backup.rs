@@ -33,8 +33,8 @@ pub(crate) async fn write(config: &Config, args: &cli::Backup) -> Result<()> {
     // A backup with the wrong installation key could not be restored.
     installation::claim(&db, &key).await?;
     let (temporary, file) = data_dir::create_temporary(path)?;
-    let passphrase = config.backup_passphrase.as_deref();
-    let output = backup::Output::new(file, passphrase, &Entropy::System)?;
+    let encryption = config.backup_encryption.as_ref();
+    let output = backup::Output::new(file, encryption, &Entropy::System)?;
     let mut progress = Progress::new("Backing up", None);
     let now = Clock::System.now();
     let written = backup::write(&db, &key, now, output, move |rows| progress.show(rows)).await;
@@ -46,8 +46,13 @@ pub(crate) async fn write(config: &Config, args: &cli::Backup) -> Result<()> {
     let (rows, bytes) = placed.inspect_err(|_| {
         let _ = fs::remove_file(&temporary);
     })?;
-    let advice = match passphrase {
-        Some(_) => "It is encrypted with backups.passphrase: keep that elsewhere, too.",
+    let advice = match encryption {
+        Some(backup::Encryption::Passphrase(_)) => {
+            "It is encrypted with backups.passphrase: keep that elsewhere, too."
+        }
+        Some(backup::Encryption::Recipients(_)) => {
+            "It is encrypted for backups.recipients: only their secret keys open it."
+        }
         None => "It contains the installation key: keep it as safe as the original.",
     };
     print(&format!(
@@ -61,18 +66,18 @@ pub(crate) async fn write(config: &Config, args: &cli::Backup) -> Result<()> {
 /// Opens the file twice, because it is checked before it is restored.
 struct Source<'a> {
     path: &'a Path,
-    passphrase: Option<&'a str>,
+    secrets: &'a backup::Secrets,
 }
 
 impl<'a> Source<'a> {
     fn new(config: &'a Config, path: &'a Path) -> Source<'a> {
-        Source { path, passphrase: config.backup_passphrase.as_deref() }
+        Source { path, secrets: &config.backup_secrets }
     }
 
     fn open(&self) -> Result<Box<dyn Read + Send>> {
         let file = File::open(self.path);
         let file = file.with_context(|| format!("cannot read {}", self.path.display()))?;
-        Ok(backup::open(file, self.passphrase)?)
+        Ok(backup::open(file, self.secrets)?)
     }
 
     async fn check(&self) -> Result<Contents> {

@@ -356,6 +356,20 @@ const KEYS: &[Key] = &[
         about: "Encrypts backups, at least 12 characters; without it, and without a copy elsewhere, they cannot be read.",
     },
     Key {
+        name: "backups.recipients",
+        kind: Kind::Recipients,
+        default: Some(""),
+        secret: false,
+        about: "Public keys of age (age1...) that backups are encrypted for; only their secret keys open them.",
+    },
+    Key {
+        name: "backups.identity",
+        kind: Kind::Identities,
+        default: None,
+        secret: true,
+        about: "Secret keys of age (AGE-SECRET-KEY-1...) that open backups for `evenkeel restore`; a server needs none.",
+    },
+    Key {
         name: "market.source",
         kind: Kind::Word(&["demo", "file", "alpaca"]),
         default: Some("demo"),

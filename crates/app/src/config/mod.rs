@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use base::draft::Source;
 use service::access::oidc;
 use service::backup;
@@ -84,7 +84,9 @@ pub(crate) struct Config {
     pub(crate) imports: files::Limits,
     /// Backups that a server writes by itself.
     pub(crate) backups: Option<backup::Plan>,
-    pub(crate) backup_passphrase: Option<String>,
+    pub(crate) backup_encryption: Option<backup::Encryption>,
+    /// What opens backups that are restored.
+    pub(crate) backup_secrets: backup::Secrets,
     pub(crate) market: Market,
     pub(crate) when_closed: WhenClosed,
     pub(crate) when_closed_given: bool,
@@ -208,11 +210,31 @@ fn import_limits(all: &Settings) -> Result<files::Limits> {
 /// The shortest passphrase of backups: a file that someone copied can be guessed at without a limit.
 const PASSPHRASE_MIN: usize = 12;
 
-fn backup_passphrase(all: &Settings) -> Result<Option<String>> {
-    let passphrase = all.maybe_text("backups.passphrase");
-    let is_long = passphrase.as_ref().is_none_or(|it| it.chars().count() >= PASSPHRASE_MIN);
-    ensure!(is_long, "backups.passphrase must have at least {PASSPHRASE_MIN} characters");
-    Ok(passphrase)
+fn backup_encryption(all: &Settings) -> Result<Option<backup::Encryption>> {
+    let recipients = all.list("backups.recipients");
+    match (all.maybe_text("backups.passphrase"), recipients.is_empty()) {
+        (None, true) => Ok(None),
+        (None, false) => {
+            let recipients = recipients.iter().map(|it| it.parse()).collect::<Result<_, _>>();
+            Ok(Some(backup::Encryption::Recipients(recipients.context("backups.recipients")?)))
+        }
+        (Some(passphrase), true) => {
+            let is_long = passphrase.chars().count() >= PASSPHRASE_MIN;
+            ensure!(is_long, "backups.passphrase must have at least {PASSPHRASE_MIN} characters");
+            Ok(Some(backup::Encryption::Passphrase(passphrase)))
+        }
+        (Some(_), false) => bail!(
+            "backups are encrypted with backups.passphrase or for backups.recipients; set only one of them"
+        ),
+    }
+}
+
+fn backup_secrets(all: &Settings) -> Result<backup::Secrets> {
+    let identities = all.maybe_text("backups.identity").unwrap_or_default();
+    Ok(backup::Secrets {
+        passphrase: all.maybe_text("backups.passphrase"),
+        identities: backup::Identity::parse_file(&identities).context("backups.identity")?,
+    })
 }
 
 fn backup_plan(all: &Settings) -> Result<Option<backup::Plan>> {
@@ -227,7 +249,7 @@ fn backup_plan(all: &Settings) -> Result<Option<backup::Plan>> {
             weekly: keep("backups.keep_weekly")?,
             monthly: keep("backups.keep_monthly")?,
         },
-        passphrase: backup_passphrase(all)?,
+        encryption: backup_encryption(all)?,
     }))
 }
 
@@ -273,11 +295,7 @@ impl Config {
             oidc_ca_file: all.maybe_text("oidc.ca_file").map(PathBuf::from),
             oidc_providers: single_sign_on::providers(&all)?,
             oauth_registration: all.text("oauth.registration")? == "true",
-            mcp: match (all.text("mcp.enabled")? == "true", all.text("mcp.read_only")? == "true") {
-                (false, _) => web::McpMode::Off,
-                (true, true) => web::McpMode::ReadOnly,
-                (true, false) => web::McpMode::On,
-            },
+            mcp: mcp_mode(&all)?,
             mcp_key: all.maybe_text("mcp.key"),
             approvals_life_seconds: all.count("approvals.life_seconds")?,
             webhooks_allow_networks: networks("webhooks.allow_networks"),
@@ -291,7 +309,8 @@ impl Config {
             bank_providers: vec![plaid(&all)?, enable_banking(&all)],
             imports: import_limits(&all)?,
             backups: backup_plan(&all)?,
-            backup_passphrase: backup_passphrase(&all)?,
+            backup_encryption: backup_encryption(&all)?,
+            backup_secrets: backup_secrets(&all)?,
             market: Market::new(&all)?,
             when_closed: WhenClosed::parse(&all.text("trading.when_closed")?)
                 .unwrap_or(WhenClosed::Queue),
@@ -304,6 +323,15 @@ impl Config {
             settings: all,
         })
     }
+}
+
+fn mcp_mode(all: &Settings) -> Result<web::McpMode> {
+    let is_on = |name: &str| -> Result<bool> { Ok(all.text(name)? == "true") };
+    Ok(match (is_on("mcp.enabled")?, is_on("mcp.read_only")?) {
+        (false, _) => web::McpMode::Off,
+        (true, true) => web::McpMode::ReadOnly,
+        (true, false) => web::McpMode::On,
+    })
 }
 
 fn has_password(url: &str) -> bool {

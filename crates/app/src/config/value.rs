@@ -1,6 +1,7 @@
 //! The types of settings: how each is parsed from text or TOML, and the error message for a bad value.
 
 use serde::Serialize;
+use service::backup;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -29,6 +30,10 @@ pub(crate) enum Kind {
     Words,
     /// The issuer of a provider of single sign-on.
     Issuer,
+    /// Public keys of age.
+    Recipients,
+    /// Secret keys of age, as `age-keygen` writes them.
+    Identities,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -45,7 +50,7 @@ impl Kind {
         let text = text.trim();
         let value = match self {
             Kind::Count { .. } => Value::Count(text.parse().map_err(|_| self.expected())?),
-            Kind::Origins | Kind::Networks | Kind::Words => {
+            Kind::Origins | Kind::Networks | Kind::Words | Kind::Recipients => {
                 let items = text.split(',').map(str::trim).filter(|it| !it.is_empty());
                 Value::List(items.map(str::to_owned).collect())
             }
@@ -57,11 +62,21 @@ impl Kind {
     pub(crate) fn parse_toml(self, value: &toml::Value) -> Result<Value, String> {
         let value = match (self, value) {
             (Kind::Count { .. }, toml::Value::Integer(number)) => Value::Count(*number),
-            (Kind::Origins | Kind::Networks | Kind::Words, toml::Value::Array(items)) => {
+            (
+                Kind::Origins | Kind::Networks | Kind::Words | Kind::Recipients,
+                toml::Value::Array(items),
+            ) => {
                 let texts = items.iter().map(|it| it.as_str().map(str::to_owned));
                 Value::List(texts.collect::<Option<_>>().ok_or_else(|| self.expected())?)
             }
-            (Kind::Count { .. } | Kind::Origins | Kind::Networks | Kind::Words, _) => {
+            (
+                Kind::Count { .. }
+                | Kind::Origins
+                | Kind::Networks
+                | Kind::Words
+                | Kind::Recipients,
+                _,
+            ) => {
                 return Err(self.expected());
             }
             (Kind::Switch, toml::Value::Boolean(on)) => Value::Text(on.to_string()),
@@ -77,6 +92,9 @@ impl Kind {
             (Kind::Origins, Value::List(items)) => items.iter().all(|it| is_origin(it)),
             (Kind::Networks, Value::List(items)) => {
                 items.iter().all(|it| it.parse::<base::Network>().is_ok())
+            }
+            (Kind::Recipients, Value::List(items)) => {
+                items.iter().all(|it| it.parse::<backup::Recipient>().is_ok())
             }
             (Kind::Words, Value::List(items)) => items.iter().all(|it| Kind::Text.fits(it)),
             (_, Value::Text(text)) => self.fits(text),
@@ -99,7 +117,12 @@ impl Kind {
             Kind::DatabaseUrl => is_postgres(text),
             Kind::Secret | Kind::Text => !text.is_empty() && !text.contains(char::is_control),
             Kind::Issuer => service::access::oidc::check_issuer(text).is_ok(),
-            Kind::Origins | Kind::Networks | Kind::Words | Kind::Count { .. } => false,
+            Kind::Identities => backup::Identity::parse_file(text).is_ok_and(|it| !it.is_empty()),
+            Kind::Origins
+            | Kind::Networks
+            | Kind::Words
+            | Kind::Recipients
+            | Kind::Count { .. } => false,
         }
     }
 
@@ -121,6 +144,10 @@ impl Kind {
             Kind::Issuer => {
                 "an address such as https://auth.example.com, or one with http on this machine, without a query"
                     .to_owned()
+            }
+            Kind::Recipients => "a list of public keys that `age-keygen` prints: age1...".to_owned(),
+            Kind::Identities => {
+                "a file that `age-keygen` writes, with lines such as AGE-SECRET-KEY-1...".to_owned()
             }
             Kind::InstallationKey => "64 hexadecimal digits".to_owned(),
             Kind::DatabaseUrl => {
@@ -174,6 +201,11 @@ mod tests {
             &["", "10.0.0.7, fd00::/8"],
             &["*", "proxy.example", "10.0.0.0/33", "10.0.0.7/8"],
         );
+        let public = "age1sg3lyq9xhm9whlqrz0h8qww6gaaaqxglyyeg4c5jvjyqxdrnkq9skcft66";
+        let secret = "AGE-SECRET-KEY-1ESF7UAVLARZQ4735X8S6TG7KNM4RJJZYF9PSD5ZP8JDK0UKQ69SQDMV3UD";
+        check(Kind::Recipients, &["", public], &["age1", secret, "ssh-ed25519 AAAA"]);
+        let file = format!("# public key: {public}\n{secret}\n");
+        check(Kind::Identities, &[secret, &file], &["", "# nothing", public]);
         check(Kind::Count { from: 1, to: 9 }, &["1", " 9 "], &["0", "10", "", "1.5", "x", "1e3"]);
         check(Kind::Word(&["auto", "json"]), &["auto", "json"], &["JSON", "", "yaml"]);
         check(

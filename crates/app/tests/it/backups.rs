@@ -217,3 +217,31 @@ async fn a_server_writes_encrypted_backups_that_a_drill_finds_good() {
     assert!(written.succeeded().contains("encrypted with backups.passphrase"));
     assert!(fs::read(&path).unwrap().starts_with(b"age-encryption.org/v1"));
 }
+
+#[tokio::test]
+async fn a_backup_for_a_public_key_is_restored_with_its_secret_key() {
+    let public = "age1sg3lyq9xhm9whlqrz0h8qww6gaaaqxglyyeg4c5jvjyqxdrnkq9skcft66";
+    let secret = "AGE-SECRET-KEY-1ESF7UAVLARZQ4735X8S6TG7KNM4RJJZYF9PSD5ZP8JDK0UKQ69SQDMV3UD";
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    let path = it.path("for-a-key.backup");
+    let file = path.to_str().unwrap();
+    let write = |settings: &[(&str, &str)]| {
+        outcome(it.command(&["backup", file]).envs(settings.iter().copied()))
+    };
+    let recipients = ("EVENKEEL_BACKUPS__RECIPIENTS", public);
+    let both = [recipients, ("EVENKEEL_BACKUPS__PASSPHRASE", "correct horse battery")];
+    assert!(write(&both).failed().contains("set only one of them"));
+    let refused = write(&[("EVENKEEL_BACKUPS__RECIPIENTS", "age1x")]).failed();
+    assert!(refused.contains("public keys that `age-keygen` prints"), "{refused}");
+    assert!(write(&[recipients]).succeeded().contains("encrypted for backups.recipients"));
+
+    let error = it.run(&["restore", file, "--drill"]).failed();
+    assert!(error.contains("set backups.identity"), "{error}");
+    let keys = it.path("keys.txt");
+    fs::write(&keys, format!("# public key: {public}\n{secret}\n")).unwrap();
+    let other = Installation::new().await;
+    let mut restore = other.command(&["restore", file]);
+    outcome(restore.env("EVENKEEL_BACKUPS__IDENTITY_FILE", &keys)).succeeded();
+    assert_eq!(other.run(&["user", "list", "--json"]).json()[0]["email"], "robin@example.com");
+}

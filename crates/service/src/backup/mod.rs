@@ -25,6 +25,7 @@ use crate::platform::installation;
 use crate::{Error, Result};
 
 pub use access::{LiveEndpoint, LiveKey, RestoredAccess};
+pub use encryption::{Encryption, Identity, Recipient, Secrets};
 pub use files::{Output, open};
 pub use format::{Contents, check};
 pub use kept::Keep;

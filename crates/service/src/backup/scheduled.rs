@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use base::{Entropy, Timestamp};
 use db::params;
 
+use super::encryption::Encryption;
 use super::files::{self, Output};
 use super::kept::{Keep, kept};
 use super::{check, refused, write};
@@ -25,7 +26,7 @@ const LOCK: &str = ".evenkeel-backup.lock";
 const TIME: &str = "%Y%m%dT%H%M%SZ";
 const UNFINISHED: &str = ".new";
 
-/// The operator's settings. The type has no `Debug`, so that the passphrase is never logged.
+/// The operator's settings.
 #[derive(Clone)]
 pub struct Plan {
     pub folder: PathBuf,
@@ -33,7 +34,8 @@ pub struct Plan {
     /// The hour of the day, in UTC, from which the times of backups are counted.
     pub hour: i64,
     pub keep: Keep,
-    pub passphrase: Option<String>,
+    /// `None` if backups are not encrypted.
+    pub encryption: Option<Encryption>,
 }
 
 /// The plan, and the last failure in this process.
@@ -111,7 +113,7 @@ impl Plan {
             every_hours: self.every_hours,
             hour: self.hour,
             keep: self.keep,
-            is_encrypted: self.passphrase.is_some(),
+            is_encrypted: self.encryption.is_some(),
             is_late: files.first().is_none_or(is_old),
             files,
             failure: None,
@@ -164,7 +166,7 @@ async fn run(app: &App, plan: &Plan, now: Timestamp) -> Result<usize> {
     if !folder.is_due(plan, now).await? {
         return Ok(0);
     }
-    let end = if plan.passphrase.is_some() { ".backup.age" } else { ".backup" };
+    let end = if plan.encryption.is_some() { ".backup.age" } else { ".backup" };
     let name = format!("{}{}{end}", folder.prefix, now.strftime(TIME));
     let unfinished = folder.path.join(format!("{name}{UNFINISHED}"));
     let rows = write_checked(app, plan, now, &unfinished).await.inspect_err(|_| {
@@ -201,15 +203,16 @@ impl Folder {
 
 /// Writes the file, reads it back, and compares the number of rows.
 async fn write_checked(app: &App, plan: &Plan, now: Timestamp, path: &Path) -> Result<u64> {
-    let (target, passphrase, entropy) =
-        (path.to_owned(), plan.passphrase.clone(), app.entropy.clone());
-    let output = in_thread(move || create(&target, passphrase.as_deref(), &entropy)).await?;
+    let (target, encryption, entropy) =
+        (path.to_owned(), plan.encryption.clone(), app.entropy.clone());
+    let output = in_thread(move || create(&target, encryption.as_ref(), &entropy)).await?;
+    let opener = output.opener(plan.encryption.as_ref());
     let (output, rows) = write(&app.db, &app.installation_key, now, output, |_| ()).await?;
-    let (path, passphrase) = (path.to_owned(), plan.passphrase.clone());
+    let path = path.to_owned();
     in_thread(move || {
         output.finish().map_err(|error| failed(&path, &error))?;
         let file = File::open(&path).map_err(|error| failed(&path, &error))?;
-        let contents = check(files::open(file, passphrase.as_deref())?)?;
+        let contents = check(files::open_with(file, &opener)?)?;
         if contents.rows != rows {
             return Err(refused("the backup was read back with another number of rows"));
         }
@@ -218,12 +221,12 @@ async fn write_checked(app: &App, plan: &Plan, now: Timestamp, path: &Path) -> R
     .await
 }
 
-fn create(path: &Path, passphrase: Option<&str>, entropy: &Entropy) -> Result<Output> {
+fn create(path: &Path, encryption: Option<&Encryption>, entropy: &Entropy) -> Result<Output> {
     let mut options = OpenOptions::new();
     // A file of this name is what an interrupted try has left, because the lock is held.
     options.write(true).create(true).truncate(true).mode(0o600);
     let file = options.open(path).map_err(|error| failed(path, &error))?;
-    Output::new(file, passphrase, entropy)
+    Output::new(file, encryption, entropy)
 }
 
 /// The beginning of the names of this installation's files: others may use the same folder.
@@ -319,7 +322,7 @@ mod tests {
 
     fn plan(every_hours: i64, hour: i64) -> Plan {
         let keep = Keep { daily: 1, weekly: 1, monthly: 1 };
-        Plan { folder: PathBuf::new(), every_hours, hour, keep, passphrase: None }
+        Plan { folder: PathBuf::new(), every_hours, hour, keep, encryption: None }
     }
 
     fn at(text: &str) -> Timestamp {

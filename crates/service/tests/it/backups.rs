@@ -5,21 +5,23 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use service::backup::{self, Keep, Plan};
+use service::backup::{self, Encryption, Identity, Keep, Plan, Secrets};
 use testkit::World;
 
 use crate::{is_not_found, signed_in};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 const PASSPHRASE: &str = "correct horse battery";
+const RECIPIENT: &str = "age1sg3lyq9xhm9whlqrz0h8qww6gaaaqxglyyeg4c5jvjyqxdrnkq9skcft66";
+const IDENTITY: &str = "AGE-SECRET-KEY-1ESF7UAVLARZQ4735X8S6TG7KNM4RJJZYF9PSD5ZP8JDK0UKQ69SQDMV3UD";
 
-fn plan(folder: &Path, passphrase: Option<&str>) -> Plan {
+fn plan(folder: &Path, encryption: Option<Encryption>) -> Plan {
     Plan {
         folder: folder.to_owned(),
         every_hours: 24,
         hour: 3,
         keep: Keep { daily: 3, weekly: 2, monthly: 1 },
-        passphrase: passphrase.map(str::to_owned),
+        encryption,
     }
 }
 
@@ -53,7 +55,7 @@ async fn a_backup_is_written_once_for_each_day_and_old_ones_are_deleted() {
     assert_eq!(names(folder.path()).len(), status.files.len() + 1, "another installation's file");
     let newest = folder.path().join(&status.files[0].name);
     assert_eq!(fs::metadata(&newest).unwrap().permissions().mode() & 0o777, 0o600);
-    let input = backup::open(File::open(&newest).unwrap(), None).unwrap();
+    let input = backup::open(File::open(&newest).unwrap(), &Secrets::default()).unwrap();
     assert!(backup::check(input).unwrap().rows > 0);
     world.clock.advance(13 * HOUR);
     assert!(backup::status(app, &admin).await.unwrap().unwrap().is_late);
@@ -64,12 +66,16 @@ async fn an_encrypted_backup_opens_with_its_passphrase_alone() {
     let mut world = World::new().await;
     signed_in(&world, "robin@example.com").await;
     let folder = tempfile::tempdir().unwrap();
-    world.app = world.with_backups(plan(folder.path(), Some(PASSPHRASE)));
+    world.app = world
+        .with_backups(plan(folder.path(), Some(Encryption::Passphrase(PASSPHRASE.to_owned()))));
     backup::run_once(&world.app).await.unwrap();
     let file = folder.path().join(&names(folder.path())[0]);
     let bytes = fs::read(&file).unwrap();
     assert!(bytes.starts_with(b"age-encryption.org/v1\n-> scrypt "));
-    let open = |passphrase| backup::open(File::open(&file).unwrap(), passphrase);
+    let open = |passphrase: Option<&str>| {
+        let secrets = Secrets { passphrase: passphrase.map(str::to_owned), ..Secrets::default() };
+        backup::open(File::open(&file).unwrap(), &secrets)
+    };
     assert!(backup::check(open(Some(PASSPHRASE)).unwrap()).unwrap().rows > 0);
     let error = |passphrase| open(passphrase).err().unwrap().to_string();
     assert!(error(None).contains("set backups.passphrase"));
@@ -77,6 +83,24 @@ async fn an_encrypted_backup_opens_with_its_passphrase_alone() {
     // A truncated file is not taken for a complete one.
     fs::write(&file, &bytes[..bytes.len() - 100]).unwrap();
     assert!(backup::check(open(Some(PASSPHRASE)).unwrap()).is_err());
+}
+
+#[tokio::test]
+async fn a_backup_for_recipients_is_checked_without_their_secret_keys() {
+    let mut world = World::new().await;
+    signed_in(&world, "robin@example.com").await;
+    let folder = tempfile::tempdir().unwrap();
+    let recipients = Encryption::Recipients(vec![RECIPIENT.parse().unwrap()]);
+    world.app = world.with_backups(plan(folder.path(), Some(recipients)));
+    assert_eq!(backup::run_once(&world.app).await.unwrap(), 1);
+    let file = folder.path().join(&names(folder.path())[0]);
+    assert!(fs::read(&file).unwrap().starts_with(b"age-encryption.org/v1\n-> X25519 "));
+    let identities = Identity::parse_file(IDENTITY).unwrap();
+    let secrets = Secrets { identities, ..Secrets::default() };
+    let input = backup::open(File::open(&file).unwrap(), &secrets).unwrap();
+    assert!(backup::check(input).unwrap().rows > 0);
+    let refused = backup::open(File::open(&file).unwrap(), &Secrets::default()).err().unwrap();
+    assert!(refused.to_string().contains("set backups.identity"), "{refused}");
 }
 
 #[tokio::test]

@@ -75,7 +75,7 @@ fn state(person: &Person, status: &Status) -> Markup {
             @if !status.is_encrypted {
                 p.soft {
                     "The files are not encrypted, and contain everyone's data and the installation key. Set "
-                    code { "backups.passphrase" } " if others can read the folder."
+                    code { "backups.passphrase" } " or " code { "backups.recipients" } " if others can read the folder."
                 }
             }
         }

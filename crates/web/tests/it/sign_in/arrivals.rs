@@ -85,7 +85,7 @@ async fn an_admin_sees_the_last_good_backup_and_what_went_wrong() {
         every_hours: 24,
         hour: 3,
         keep: backup::Keep { daily: 7, weekly: 4, monthly: 12 },
-        passphrase: None,
+        encryption: None,
     };
     world.app = world.with_backups(plan);
     let mut admin = sign_in(&world, "robin@example.com").await;
