@@ -12,6 +12,7 @@ mod loops;
 mod open;
 mod progress;
 mod serve;
+mod traces;
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -18,8 +18,10 @@ use sources::market::csv::CsvMarket;
 use sources::market::demo::DemoMarket;
 use sources::market::{Alpaca, QuoteProvider};
 
+use trace::Tracer;
+
 use crate::config::{self, Config};
-use crate::data_dir;
+use crate::{data_dir, traces};
 
 /// Whether to create the database if it does not exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,18 +35,24 @@ const COMMAND_CONNECTIONS: usize = 2;
 
 /// Opens the database, migrates its schema and checks that it belongs to this installation.
 pub(crate) async fn app(config: &Config, want: IfMissing) -> Result<App> {
-    app_on(config, database(config, want).await?, Clock::System).await
+    app_on(config, database(config, want).await?, Clock::System, Tracer::off()).await
 }
 
 /// The same for a server, which creates a missing database and has more connections than a command.
 pub(crate) async fn server_app(config: &Config, clock: Clock) -> Result<App> {
     data_dir::create(&config.data_dir)?;
     data_dir::create_database_file(config)?;
+    let tracer = traces::start(config, &clock)?;
     let db = connect_with(config, config.database_connections).await?;
-    app_on(config, (db, data_dir::find_or_create_key(config)?), clock).await
+    app_on(config, (db, data_dir::find_or_create_key(config)?), clock, tracer).await
 }
 
-async fn app_on(config: &Config, (db, key): (Db, Key), clock: Clock) -> Result<App> {
+async fn app_on(
+    config: &Config,
+    (db, key): (Db, Key),
+    clock: Clock,
+    tracer: Tracer,
+) -> Result<App> {
     migrate(&db, config).await?;
     installation::claim(&db, &key).await?;
     let app = App::new(Setup {
@@ -80,6 +88,7 @@ async fn app_on(config: &Config, (db, key): (Db, Key), clock: Clock) -> Result<A
         password_cost: HashCost::SAFE,
         password_sign_in: config.password_sign_in,
         single_sign_on: single_sign_on(config)?,
+        tracer,
     });
     chains::anchor_missing(&app).await?;
     Ok(app)

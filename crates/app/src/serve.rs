@@ -23,6 +23,8 @@ use crate::{data_dir, descriptors, open};
 const BACKLOG: u32 = 4_096;
 /// Connections allowed to the metrics listener, which only a scraper uses.
 const METRICS_CONNECTIONS: usize = 64;
+/// How long the last traces may take.
+const FLUSH_MAX: Duration = Duration::from_millis(800);
 /// How long the last writes may take.
 const LAST_WRITES_MAX: Duration = Duration::from_millis(800);
 
@@ -138,6 +140,7 @@ impl Bound {
         let (main, metrics, ()) = tokio::join!(main, metrics, loops);
         main.and(metrics).context("the server failed")?;
         last_writes(&app).await;
+        app.tracer.flush(FLUSH_MAX).await;
         tracing::info!("Evenkeel has stopped");
         Ok(())
     }

@@ -149,6 +149,7 @@ async fn setup(database: &str, clock: Clock) -> anyhow::Result<Setup> {
         password_cost: service::access::passwords::HashCost::SAFE,
         password_sign_in: true,
         single_sign_on: Default::default(),
+        tracer: Default::default(),
         rates_url: None,
     })
 }

@@ -76,8 +76,8 @@ impl Db {
 
     /// Counts a read and its error.
     fn count_read<T>(&self, sql: &str, started: Instant, outcome: Result<T>) -> Result<T> {
-        self.meters.count_read(sql, started.elapsed());
-        outcome.inspect_err(|error| self.meters.count_error(error))
+        self.meters.count_read(sql, started.elapsed(), outcome.as_ref().err());
+        outcome
     }
 
     /// The same database with a key for `sign`.
@@ -304,8 +304,8 @@ impl Db {
                 Box::pin(postgres.write(Box::new(work))).await
             }
         };
-        self.meters.count_transaction(started.elapsed());
-        outcome.inspect_err(|error| self.meters.count_error(error))
+        self.meters.count_transaction(started.elapsed(), outcome.as_ref().err());
+        outcome
     }
 
     /// `write` for a change of the schema: no statement has a time limit, and waits for locks have this one.

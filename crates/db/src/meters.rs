@@ -1,9 +1,12 @@
-//! Counters of the database layer: how long reads, transactions and waits take, and which errors there were.
+//! Counters of the database layer: how long reads, transactions and waits take, and which errors there were. Reads and
+//! transactions are also spans of the trace that they belong to.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use base::metrics::{Buckets, ByLabel, Counter, Histogram, MetricFamily, Unit};
+use trace::{Span, SpanKind};
 
 use crate::error::Error;
 
@@ -52,12 +55,39 @@ impl Meters {
         }
     }
 
-    pub(crate) fn count_read(&self, sql: &str, took: Duration) {
-        self.reads.with(table_of(sql), |it| it.observe_duration(took));
+    pub(crate) fn count_read(&self, sql: &str, took: Duration, error: Option<&Error>) {
+        let table = table_of(sql);
+        self.reads.with(table, |it| it.observe_duration(took));
+        if let Some(error) = error {
+            self.count_error(error);
+        }
+        trace::record(SpanKind::Client, took, |span| {
+            let summary = format!("SELECT {table}");
+            span.set("db.operation.name", "SELECT");
+            span.set_word("db.collection.name", table);
+            span.set_word("db.query.summary", &summary);
+            self.describe(span, error);
+            Cow::Owned(summary)
+        });
     }
 
-    pub(crate) fn count_transaction(&self, took: Duration) {
+    pub(crate) fn count_transaction(&self, took: Duration, error: Option<&Error>) {
         self.transactions.observe_duration(took);
+        if let Some(error) = error {
+            self.count_error(error);
+        }
+        trace::record(SpanKind::Client, took, |span| {
+            span.set("db.operation.name", "transaction");
+            self.describe(span, error);
+            Cow::Borrowed("transaction")
+        });
+    }
+
+    fn describe(&self, span: &mut Span, error: Option<&Error>) {
+        span.set("db.system.name", self.engine);
+        if let Some(error) = error {
+            span.fail(kind_of(error));
+        }
     }
 
     pub(crate) fn count_wait(&self, wait: Wait, took: Duration) {

@@ -1,6 +1,7 @@
 //! Requests and responses. Their debug output contains no values, because headers contain keys, paths and queries
 //! contain secrets, and bodies contain people's data.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::target::Target;
 pub struct HttpRequest {
     method: Method,
     pub(crate) url: String,
-    headers: Vec<(&'static str, String)>,
+    headers: Vec<(Cow<'static, str>, String)>,
     body: Bytes,
     pub(crate) scope: Option<String>,
 }
@@ -37,9 +38,23 @@ impl HttpRequest {
         HttpRequest { method, url, headers: Vec::new(), body, scope: None }
     }
 
-    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> HttpRequest {
-        self.headers.push((name, value.into()));
+    pub fn header(
+        mut self,
+        name: impl Into<Cow<'static, str>>,
+        value: impl Into<String>,
+    ) -> HttpRequest {
+        self.headers.push((name.into(), value.into()));
         self
+    }
+
+    /// The method as a word.
+    pub(crate) fn method_name(&self) -> &'static str {
+        match self.method {
+            Method::GET => "GET",
+            Method::POST => "POST",
+            Method::DELETE => "DELETE",
+            _ => "_OTHER",
+        }
     }
 
     /// Reuses connections within the scope; scopes never share one. The request may then arrive twice: if a reused
@@ -53,7 +68,7 @@ impl HttpRequest {
         let mut headers = HeaderMap::new();
         headers.insert(USER_AGENT, HeaderValue::from_static(USER_AGENT_VALUE));
         for (name, value) in &self.headers {
-            let name = HeaderName::try_from(*name).map_err(|_| Failure::BadHeader)?;
+            let name = HeaderName::try_from(name.as_ref()).map_err(|_| Failure::BadHeader)?;
             let mut value = HeaderValue::try_from(value).map_err(|_| Failure::BadHeader)?;
             value.set_sensitive(true);
             headers.insert(name, value);

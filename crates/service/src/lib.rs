@@ -54,6 +54,7 @@ pub struct AppState {
     pub(crate) changes: actions::ChangeNotifier,
     pub background: platform::background::Background,
     pub meters: platform::meters::Meters,
+    pub tracer: trace::Tracer,
     pub(crate) figures: metrics::Figures,
     pub(crate) backups: backup::Scheduled,
     pub(crate) process: platform::processes::Process,
@@ -110,6 +111,8 @@ pub struct Setup {
     pub password_sign_in: bool,
     /// Providers that people can sign in with.
     pub single_sign_on: access::oidc::SingleSignOn,
+    /// Records traces, if the operator wants them.
+    pub tracer: trace::Tracer,
 }
 
 impl App {
@@ -126,6 +129,7 @@ impl App {
             client: setup.webhook_client,
             secrets_key: installation_key.derive("webhook secrets"),
             on_disabled: webhooks::record_disabled,
+            tracer: setup.tracer.clone(),
         });
         App(Arc::new(AppState {
             cursors: platform::cursors::CursorCipher::new(&installation_key),
@@ -141,6 +145,7 @@ impl App {
             changes: actions::ChangeNotifier::default(),
             background: platform::background::Background::default(),
             meters: platform::meters::Meters::default(),
+            tracer: setup.tracer,
             figures: metrics::Figures::default(),
             backups: backup::Scheduled::new(setup.backups),
             process: platform::processes::Process::new(&entropy),

@@ -29,6 +29,7 @@ pub async fn collect(app: &App) -> Vec<MetricFamily> {
     ];
     all.extend(app.meters.families(app.webhooks.lost_leases()));
     all.extend(app.webhooks.metrics());
+    all.push(app.tracer.metrics());
     all.extend(app.db.metrics());
     all.extend(background(&app.background.report()));
     all.extend(disk(app));

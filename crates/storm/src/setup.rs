@@ -145,6 +145,7 @@ async fn open_app(url: &str, installation_key: installation::Key) -> Result<App>
         password_cost: service::access::passwords::HashCost::SAFE,
         password_sign_in: true,
         single_sign_on: Default::default(),
+        tracer: Default::default(),
         rates_url: None,
     }))
 }

@@ -57,6 +57,7 @@ impl World {
             password_cost: service::access::passwords::HashCost::LOWEST,
             password_sign_in: true,
             single_sign_on: Default::default(),
+            tracer: Default::default(),
         };
         World { app: App::new(setup), clock, market, key, database }
     }
@@ -107,6 +108,7 @@ impl World {
             password_cost: service::access::passwords::HashCost::LOWEST,
             password_sign_in: true,
             single_sign_on: Default::default(),
+            tracer: Default::default(),
         }
     }
 

@@ -22,10 +22,10 @@ use crate::answer::Answer;
 use crate::api::{Call, Endpoint, Found, find};
 use crate::cors::put_cors;
 use crate::error::Refusal;
-use crate::metrics::{Entry, Route};
+use crate::metrics::{Answered, Entry};
 use crate::oauth::resource_metadata_url;
 use crate::query::Query;
-use crate::{WebState, body, deadlines};
+use crate::{WebState, body, deadlines, observe};
 
 /// The version of the API: a request can ask for one, and every response names its own.
 const VERSION: HeaderName = HeaderName::from_static("evenkeel-version");
@@ -49,6 +49,28 @@ pub(crate) async fn handle(
     request: Request,
 ) -> Response {
     let started = Instant::now();
+    let span = observe::start(&web, request.headers());
+    let method = request.method().clone();
+    let (response, route) = span.scope(answer(&web, endpoints, request, started)).await;
+    let answered = Answered {
+        entry: Entry::Api,
+        method: &method,
+        route,
+        is_whole_route: false,
+        status: response.status().as_u16(),
+        took: started.elapsed(),
+    };
+    observe::end(&web, span, &answered);
+    response
+}
+
+/// Answers a request, and returns its route.
+async fn answer(
+    web: &WebState,
+    endpoints: &'static [Endpoint],
+    request: Request,
+    started: Instant,
+) -> (Response, Option<&'static str>) {
     let request_id = web.app.ids.make::<base::kinds::Request>().to_string();
     let method = request.method().clone();
     let if_none_match = request.headers().get(header::IF_NONE_MATCH).cloned();
@@ -56,7 +78,7 @@ pub(crate) async fn handle(
     let mut facts = RequestFacts::default();
     let handled = AssertUnwindSafe(requests::with_deadline(
         deadlines::of_method(&method),
-        run(&web, endpoints, request, &mut facts),
+        run(web, endpoints, request, &mut facts),
     ));
     let outcome = match handled.catch_unwind().await {
         Ok(Some(outcome)) => outcome,
@@ -85,15 +107,13 @@ pub(crate) async fn handle(
     }
     put_cors(&mut headers, &web.settings.cors_origins, origin.as_ref());
     let parts = ResponseParts { method: &method, if_none_match, headers, request_id: &request_id };
-    let response = render(&web, parts, answer);
+    let response = render(web, parts, answer);
     let (status, elapsed) = (response.status().as_u16(), started.elapsed());
     let route = facts.route.unwrap_or("unknown");
-    let (entry, took) = (Entry::Api, elapsed);
-    web.metrics.http.count(&Route { entry, method: &method, route: facts.route, status, took });
     let microseconds = elapsed.as_micros() as u64;
     let user = facts.user.map(tracing::field::display);
     tracing::debug!(request_id, %method, route, status, microseconds, user, "request handled");
-    response
+    (response, facts.route)
 }
 
 /// An error of this layer or of a capability.

@@ -11,6 +11,7 @@ mod error;
 mod mcp_endpoint;
 mod metrics;
 mod oauth;
+mod observe;
 pub mod openapi;
 mod panics;
 mod proxies;
@@ -192,7 +193,7 @@ pub fn routers_with(app: App, settings: Settings, endpoints: &'static [api::Endp
     let others = others
         .layer(axum::middleware::from_fn(panics::catch))
         .layer(axum::middleware::from_fn(deadlines::limit))
-        .layer(axum::middleware::from_fn_with_state(web.clone(), metrics::count));
+        .layer(axum::middleware::from_fn_with_state(web.clone(), observe::layer));
     let main = api.merge(others);
     // Responses below 1 KiB are not worth compressing, and zip files are compressed already.
     let zip = NotForContentType::const_new("application/zip");

@@ -33,6 +33,7 @@ pub struct Parts {
     pub(crate) version_checks: VersionChecks,
     pub(crate) on_disabled: OnDisabled,
     pub(crate) meters: Meters,
+    pub(crate) tracer: trace::Tracer,
 }
 
 impl Deref for Webhooks {
@@ -54,11 +55,13 @@ pub struct Setup {
     /// Encrypts the signing secrets of endpoints in the database.
     pub secrets_key: [u8; 32],
     pub on_disabled: OnDisabled,
+    /// Records deliveries as traces, if the operator wants them.
+    pub tracer: trace::Tracer,
 }
 
 impl Webhooks {
     pub fn new(setup: Setup) -> Webhooks {
-        let Setup { db, clock, entropy, ids, client, secrets_key, on_disabled } = setup;
+        let Setup { db, clock, entropy, ids, client, secrets_key, on_disabled, tracer } = setup;
         let cipher = SecretCipher::new(secrets_key);
         Webhooks(Arc::new(Parts {
             db,
@@ -71,6 +74,7 @@ impl Webhooks {
             version_checks: VersionChecks::default(),
             on_disabled,
             meters: Meters::default(),
+            tracer,
         }))
     }
 }

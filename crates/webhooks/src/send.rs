@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use net::{Failure, HttpRequest, Limits};
+use trace::SpanKind;
 
 use crate::context::Webhooks;
 use crate::delivery::Delivery;
@@ -29,10 +30,17 @@ pub(crate) async fn send(webhooks: &Webhooks, delivery: Delivery) -> Outcome {
         .header("webhook-signature", signature)
         // Endpoints of different people never share a connection.
         .pooled(delivery.to.id.to_string());
+    let mut span = webhooks.tracer.start("deliver webhook", SpanKind::Producer);
+    span.set("evenkeel.attempt", delivery.attempts + 1);
+    span.set("evenkeel.trigger", delivery.trigger.as_str());
     let reply = match &webhooks.client {
-        Some(client) => client.send(request, LIMITS).await,
+        Some(client) => span.scope(client.send(request, LIMITS)).await,
         None => Err(Failure::Tls),
     };
+    if !reply.as_ref().is_ok_and(|it| (200..300).contains(&it.status)) {
+        span.fail("not_delivered");
+    }
+    drop(span);
     let duration_ms = (webhooks.clock.now().as_microsecond() - at.as_microsecond()).max(0) / 1_000;
     let mut outcome = Outcome::new(delivery, at, duration_ms);
     match reply {

@@ -4,6 +4,7 @@
 mod key;
 mod keys;
 mod layers;
+mod otel;
 mod provider_keys;
 mod show;
 mod single_sign_on;
@@ -28,6 +29,7 @@ use service::platform::limits::Policy;
 
 use layers::Settings;
 
+pub(crate) use otel::Traces;
 pub(crate) use show::reference;
 
 /// Settings given on the command line.
@@ -95,6 +97,8 @@ pub(crate) struct Config {
     pub(crate) log_level_given: bool,
     pub(crate) log_format: String,
     pub(crate) demo_feed_seconds: u32,
+    /// Where traces are sent; none if they are off.
+    pub(crate) traces: Option<Traces>,
     settings: Settings,
 }
 
@@ -136,9 +140,10 @@ fn load_with(
              EVENKEEL_DATA_DIR, or a file elsewhere that --config names"
         );
     }
+    let traces = otel::parse(&variables)?;
     settings.add_environment(variables.into_iter())?;
     settings.add_flags(&flags.values)?;
-    Config::new(settings)
+    Ok(Config { traces, ..Config::new(settings)? })
 }
 
 /// The settings of Plaid: keys, if the operator has some, and its address, if it is another.
@@ -207,6 +212,19 @@ fn import_limits(all: &Settings) -> Result<files::Limits> {
     })
 }
 
+fn mcp_mode(all: &Settings) -> Result<web::McpMode> {
+    let is_true = |name: &str| -> Result<bool> { Ok(all.text(name)? == "true") };
+    Ok(match (is_true("mcp.enabled")?, is_true("mcp.read_only")?) {
+        (false, _) => web::McpMode::Off,
+        (true, true) => web::McpMode::ReadOnly,
+        (true, false) => web::McpMode::On,
+    })
+}
+
+fn installation_key(all: &Settings) -> Option<installation::Key> {
+    installation::Key::parse(&all.maybe_text("installation_key")?)
+}
+
 /// The shortest passphrase of backups: a file that someone copied can be guessed at without a limit.
 const PASSPHRASE_MIN: usize = 12;
 
@@ -255,7 +273,6 @@ fn backup_plan(all: &Settings) -> Result<Option<backup::Plan>> {
 
 impl Config {
     fn new(all: Settings) -> Result<Config> {
-        let key = all.maybe_text("installation_key");
         let seconds = |name: &str| -> Result<Duration> {
             Ok(Duration::from_secs(u64::try_from(all.count(name)?)?))
         };
@@ -274,7 +291,7 @@ impl Config {
             drain_max: seconds("server.drain_seconds")?,
             data_dir: PathBuf::from(all.text("data_dir")?),
             data_dir_given: all.is_given("data_dir"),
-            installation_key: key.and_then(|it| installation::Key::parse(&it)),
+            installation_key: installation_key(&all),
             is_password_exposed: all.flag_of("database.url") == Some("--database-url")
                 && all.maybe_text("database.url").is_some_and(|it| has_password(&it)),
             database_url: all.maybe_text("database.url"),
@@ -320,6 +337,7 @@ impl Config {
             log_level_given: all.is_given("log.level"),
             log_format: all.text("log.format")?,
             demo_feed_seconds: u32::try_from(all.count("demo.feed_seconds")?)?,
+            traces: None,
             settings: all,
         })
     }

@@ -60,6 +60,7 @@ async fn open_app_after_lease(it: &Installation) -> (App, Caller) {
         password_cost: service::access::passwords::HashCost::LOWEST,
         password_sign_in: true,
         single_sign_on: Default::default(),
+        tracer: Default::default(),
     });
     let user = users::find_by_email(&app, "robin@example.com").await.unwrap().unwrap();
     (app, user.owner())

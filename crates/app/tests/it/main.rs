@@ -19,4 +19,5 @@ mod program;
 mod sending;
 mod serving;
 mod tidy;
+mod traces;
 mod zip_bombs;

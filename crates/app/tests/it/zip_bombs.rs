@@ -105,6 +105,7 @@ async fn open_app(it: &Installation) -> (App, Caller, String) {
         password_cost: service::access::passwords::HashCost::LOWEST,
         password_sign_in: true,
         single_sign_on: Default::default(),
+        tracer: Default::default(),
     });
     let user = users::find_by_email(&app, "robin@example.com").await.unwrap().unwrap();
     let token = sessions::create(&app, &user, Method::Password, Visit::default()).await.unwrap();

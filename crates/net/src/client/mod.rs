@@ -11,6 +11,7 @@ use rustls::pki_types::ServerName;
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
+use trace::SpanKind;
 
 use crate::connection::{Connection, ConnectionLost};
 use crate::failure::Failure;
@@ -70,6 +71,31 @@ impl HttpClient {
     /// Sends a request and follows no redirect. A request with a pool scope may be sent twice (see
     /// `HttpRequest::pooled`).
     pub async fn send(
+        &self,
+        mut request: HttpRequest,
+        limits: Limits,
+    ) -> Result<HttpResponse, Failure> {
+        let method = request.method_name();
+        let mut span = trace::start_child(method, SpanKind::Client);
+        if let Some(context) = span.context() {
+            request = request.header("traceparent", context.to_string());
+        }
+        let outcome = self.send_request(request, limits).await;
+        // Without the host: people choose the addresses of webhooks.
+        span.set("http.request.method", method);
+        match &outcome {
+            Ok(response) => {
+                span.set("http.response.status_code", i64::from(response.status));
+                if response.status >= 400 {
+                    span.fail(response.status.to_string());
+                }
+            }
+            Err(failure) => span.fail(failure.code()),
+        }
+        outcome
+    }
+
+    async fn send_request(
         &self,
         mut request: HttpRequest,
         limits: Limits,

@@ -28,6 +28,11 @@ pub struct Meters {
 
 impl Default for Meters {
     fn default() -> Meters {
+        let lost_leases = ByLabel::<&'static str, Counter>::default();
+        // Alerts compare with the count before, so the first loss must not be the first count.
+        for of in ["idempotency_key", "import", "sync"] {
+            lost_leases.with(&of, |_| {});
+        }
         Meters {
             rate_limited: ByLabel::default(),
             failed_authentications: ByLabel::default(),
@@ -38,7 +43,7 @@ impl Default for Meters {
             insight_steps: ByLabel::new(Histogram::short),
             imports: ByLabel::new(Histogram::short),
             import_rows: ByLabel::default(),
-            lost_leases: ByLabel::default(),
+            lost_leases,
         }
     }
 }

@@ -1,14 +1,9 @@
 //! Requests by entry point and route: how many, with which status, and how long they took.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ::http::Method;
-use axum::extract::{MatchedPath, Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
 use base::metrics::{ByLabel, Counter, Histogram, MetricFamily};
-
-use crate::WebState;
 
 /// The part of the product that a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +33,12 @@ const ENTRIES: [(Entry, &str); 8] = [
 ];
 
 impl Entry {
+    pub(crate) fn as_str(self) -> &'static str {
+        ENTRIES[self as usize].1
+    }
+
     /// The entry point of a route outside of the API.
-    fn of(route: &str) -> Entry {
+    pub(crate) fn of(route: &str) -> Entry {
         let starts = |prefixes: &[&str]| prefixes.iter().any(|it| route.starts_with(it));
         match route {
             "/mcp" => Entry::Mcp,
@@ -82,17 +81,19 @@ impl Default for HttpMeters {
 }
 
 /// A request that was answered.
-pub(crate) struct Route<'r> {
+pub(crate) struct Answered<'r> {
     pub(crate) entry: Entry,
     pub(crate) method: &'r Method,
     /// The pattern of the route; none if no route matched.
     pub(crate) route: Option<&'r str>,
+    /// Whether the route has the prefix of the API.
+    pub(crate) is_whole_route: bool,
     pub(crate) status: u16,
     pub(crate) took: Duration,
 }
 
 impl HttpMeters {
-    pub(crate) fn count(&self, it: &Route<'_>) {
+    pub(crate) fn count(&self, it: &Answered<'_>) {
         let routes = &self.routes[it.entry as usize];
         routes.with(it.route.unwrap_or(UNMATCHED), |meters| {
             meters.answers.with(&(method_label(it.method), it.status), Counter::increment);
@@ -121,25 +122,8 @@ impl HttpMeters {
     }
 }
 
-/// Counts a request outside of the API, which counts its own.
-pub(crate) async fn count(State(web): State<WebState>, request: Request, next: Next) -> Response {
-    let started = Instant::now();
-    let method = request.method().clone();
-    let matched = request.extensions().get::<MatchedPath>().cloned();
-    let response = next.run(request).await;
-    let route = matched.as_ref().map(MatchedPath::as_str);
-    web.metrics.http.count(&Route {
-        entry: route.map_or(Entry::Page, Entry::of),
-        method: &method,
-        route,
-        status: response.status().as_u16(),
-        took: started.elapsed(),
-    });
-    response
-}
-
 /// Methods that clients invent must not become labels.
-fn method_label(method: &Method) -> &'static str {
+pub(crate) fn method_label(method: &Method) -> &'static str {
     const KNOWN: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
     KNOWN.into_iter().find(|it| *it == method.as_str()).unwrap_or("other")
 }

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse as _, Response};
 use crate::WebState;
 use crate::server::ConnectionMeters;
 
-pub(crate) use http::{Entry, HttpMeters, Route, count};
+pub(crate) use http::{Answered, Entry, HttpMeters, method_label};
 use text::Format;
 
 /// What this crate counts itself.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use base::draft::AccountKind;
 use db::params;
 use sources::provider::{Purpose, Remedy, Response, SyncRequest};
+use trace::SpanKind;
 
 use super::attention::NeedingAccounts;
 use super::connection::conflict;
@@ -26,10 +27,16 @@ pub(super) async fn fetch(
     is_continued: bool,
 ) -> Result<Response> {
     let started_at = app.clock.now();
-    let asked = ask(app, lease, purpose, is_continued).await?;
+    let mut span = app.tracer.start("sync bank", SpanKind::Internal);
+    span.set("evenkeel.provider", lease.provider.source().as_str());
+    let asked = span.scope(ask(app, lease, purpose, is_continued)).await?;
     let took = app.clock.now().as_microsecond() - started_at.as_microsecond();
     let reason = asked.as_ref().err().map(|it| it.reason);
     app.meters.count_sync(lease.provider.source().as_str(), reason, took);
+    if let Some(reason) = reason {
+        span.fail(reason);
+    }
+    drop(span);
     let failure = match asked {
         Ok(response) => return Ok(response),
         Err(failure) => failure,

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use base::{CLOCK_SKEW_MICROSECONDS, Timestamp, UserId};
 use db::{Tx, params};
+use trace::SpanKind;
 
 use crate::{App, Error, Result};
 
@@ -83,7 +84,13 @@ async fn claim_and_recompute(
         let failed = |error| FailedRecompute { user: Some(user), error };
         recompute::recompute(tx, &mine, user).map(|()| true).map_err(failed)
     });
-    match recomputed.await {
+    let mut span = app.tracer.start("recompute insights", SpanKind::Internal);
+    let recomputed = span.scope(recomputed).await;
+    if recomputed.is_err() {
+        span.fail("not_recomputed");
+    }
+    drop(span);
+    match recomputed {
         Ok(is_claimed) => Ok(is_claimed),
         Err(FailedRecompute { user, error }) => {
             if let Some(user) = user {
