@@ -43,6 +43,7 @@ usage: cargo xtask <task>
                     (5000000 rows)
   bench webhooks    measure only webhooks
   bench banks       measure only syncs with banks
+  bench pages       measure only the pages for people
   bench mcp         measure a search over MCP against the API, and calls that wait
   plaid-sandbox     connect, sync and repair in Plaid's sandbox, with PLAID_CLIENT_ID and
                     PLAID_SECRET from the environment
@@ -88,6 +89,7 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["bench"] => bench::measure(5_000_000),
         ["bench", "webhooks"] => bench::measure_webhooks(),
         ["bench", "banks"] => bench::measure_banks(),
+        ["bench", "pages"] => bench::measure_pages(),
         ["bench", "mcp"] => bench::mcp::measure(),
         ["bench", rows] => bench::measure(rows.parse().context("ROWS must be a number")?),
         ["plaid-sandbox"] => plaid_sandbox::run(),

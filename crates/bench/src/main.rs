@@ -8,6 +8,7 @@ mod households;
 mod import;
 mod insight_processes;
 mod insights;
+mod pages;
 mod plaid_sandbox;
 mod quality;
 mod serve;
@@ -30,6 +31,7 @@ const USAGE: &str = "usage: bench fill DATABASE KEYS USERS ROWS
        bench targets DATABASE KEYS FILE   a key and a cursor per line
        bench serve DATABASE LISTEN        the server, and /ready-made for comparison
        bench insights DATABASE ROWS       CPU time of the insights of a large household
+       bench pages DATABASE               CPU time and size of the pages with 10,000 and 100,000 transactions
        bench insight-processes DATABASE PEOPLE ROWS
                                           recomputes per second with one process and with three
        bench approvals DATABASE N         approvals per second, and a busy account's holdings
@@ -62,6 +64,7 @@ fn main() -> anyhow::Result<()> {
         ["insights", database, rows] => {
             runtime.block_on(insights::measure(database, rows.parse()?))
         }
+        ["pages", database] => runtime.block_on(pages::measure(database)),
         ["insight-processes", database, people, rows] => {
             let (people, rows) = (people.parse()?, rows.parse()?);
             runtime.block_on(insight_processes::measure(database, people, rows))

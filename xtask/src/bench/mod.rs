@@ -73,6 +73,9 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
     let large = folder.join("insights.db");
     insights(&large.display().to_string())?;
 
+    println!("SQLite, pages of one person");
+    pages(&folder)?;
+
     println!("SQLite, approvals of paper trades");
     approvals(&folder.join("approvals.db").display().to_string())?;
     webhooks_on_sqlite(&folder)?;
@@ -91,6 +94,19 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
     approvals(&cluster.url())?;
     drop(cluster);
     webhooks_on_postgres()
+}
+
+/// Measures only the pages for people.
+pub(crate) fn measure_pages() -> Result<()> {
+    build()?;
+    pages(&target_folder()?.join("bench"))
+}
+
+fn pages(folder: &Path) -> Result<()> {
+    let folder = folder.join("pages");
+    fs::create_dir_all(&folder)?;
+    run(bench()?.args(["pages", &folder.join("evenkeel.db").display().to_string()]))?;
+    Ok(fs::remove_dir_all(&folder)?)
 }
 
 /// Measures only syncs with banks.
