@@ -29,6 +29,13 @@ async fn the_first_person_is_sent_to_the_setup_and_signed_in_by_it() {
     let odd = [("email", "r@example.com"), ("password", PASSWORD), ("currency", "XYZ")];
     let page = guest.post("/setup", &[&odd[..], &[("code", &code)]].concat()).await.refused(400);
     assert!(page.contains("currency code"), "{page}");
+    // All errors are shown at once.
+    let bad = [("email", "nobody"), ("password", "short"), ("currency", "USD")];
+    let page = guest.post("/setup", &[&bad[..], &[("code", &code)]].concat()).await.refused(400);
+    assert!(
+        page.contains("must be an email address") && page.contains("must have 10 to"),
+        "{page}"
+    );
     let code = code.to_uppercase();
     let sent = guest.post("/setup", &newcomer("robin@example.com", &[("code", &code)])).await;
     assert_eq!(sent.location(), "/");
