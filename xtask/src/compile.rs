@@ -79,7 +79,7 @@ mod tests {
         json!({
             "reason": "compiler-artifact",
             "package_id": package,
-            "manifest_path": "/work/crates/app/Cargo.toml",
+            "manifest_path": "/evenkeel/crates/app/Cargo.toml",
             "target": { "kind": ["test"], "name": "it" },
             "profile": { "test": is_test },
             "executable": "/target/debug/deps/it-1",
@@ -88,17 +88,17 @@ mod tests {
 
     #[test]
     fn a_test_binary_is_read_with_its_package_and_target() {
-        let found = test_binary(&artifact("path+file:///work/crates/app#evenkeel@0.1.0", true));
+        let found = test_binary(&artifact("path+file:///evenkeel/crates/app#evenkeel@0.1.0", true));
         let found = found.unwrap();
         assert_eq!((found.package.as_str(), found.target.as_str()), ("evenkeel", "it"));
-        assert_eq!(found.folder, Path::new("/work/crates/app"));
-        let named_by_folder = test_binary(&artifact("path+file:///work/crates/db#0.1.0", true));
+        assert_eq!(found.folder, Path::new("/evenkeel/crates/app"));
+        let named_by_folder = test_binary(&artifact("path+file:///evenkeel/crates/db#0.1.0", true));
         assert_eq!(named_by_folder.unwrap().package, "db");
     }
 
     #[test]
     fn other_messages_are_ignored() {
-        assert_eq!(test_binary(&artifact("path+file:///work/crates/db#0.1.0", false)), None);
+        assert_eq!(test_binary(&artifact("path+file:///evenkeel/crates/db#0.1.0", false)), None);
         assert_eq!(test_binary(&json!({ "reason": "build-finished", "success": true })), None);
     }
 }

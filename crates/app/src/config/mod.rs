@@ -343,15 +343,6 @@ impl Config {
     }
 }
 
-fn mcp_mode(all: &Settings) -> Result<web::McpMode> {
-    let is_on = |name: &str| -> Result<bool> { Ok(all.text(name)? == "true") };
-    Ok(match (is_on("mcp.enabled")?, is_on("mcp.read_only")?) {
-        (false, _) => web::McpMode::Off,
-        (true, true) => web::McpMode::ReadOnly,
-        (true, false) => web::McpMode::On,
-    })
-}
-
 fn has_password(url: &str) -> bool {
     db::Target::postgres(url).is_ok_and(|it| it.has_password())
 }
