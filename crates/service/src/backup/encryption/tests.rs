@@ -113,7 +113,7 @@ fn a_passphrase_stands_alone() {
 
 #[test]
 fn bad_keys_are_refused_with_advice() {
-    let mistyped = KIM.replace('7', "6");
+    let mistyped = KIM.replace('s', "t");
     for bad in ["", "age1", KIM.trim_end_matches('6'), &mistyped, SECRET_OF_KIM, "ssh-ed25519 AAAA"]
     {
         let refusal = bad.parse::<Recipient>().unwrap_err().to_string();
