@@ -25,7 +25,7 @@ impl Counter {
     }
 }
 
-/// What the values of a histogram count.
+/// The unit of the values in a histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Nanoseconds, which are reported as seconds.

@@ -40,11 +40,11 @@ const READS: u64 = 20;
 const MICROS_MAX: u64 = 5_000;
 const BYTES_MAX: usize = 40 * 1_024;
 
-/// What a page costs.
+/// The CPU time of a page on the server, and its size.
 #[derive(Clone, Copy)]
 struct Cost {
     micros: u64,
-    /// Compressed.
+    /// The size of the compressed page.
     bytes: usize,
 }
 

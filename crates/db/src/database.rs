@@ -66,7 +66,7 @@ impl Db {
         Ok(Db { driver, signer: None, clock: None, work: Arc::default(), meters })
     }
 
-    /// What this process counted, and the connections that are open now.
+    /// The metrics of the database in this process, with the connections that are open now.
     pub fn metrics(&self) -> Vec<MetricFamily> {
         self.meters.families(&match &self.driver {
             Driver::Sqlite(sqlite) => sqlite.state(),

@@ -11,7 +11,7 @@ use crate::error::Result;
 const COUNTED_MAX: i64 = 100_000;
 
 impl Webhooks {
-    /// What this process counted.
+    /// The metrics of webhooks in this process.
     pub fn metrics(&self) -> Vec<MetricFamily> {
         self.meters.families()
     }

@@ -1,5 +1,6 @@
 //! All settings: name, type, default and description.
 
+use super::backups::BACKUP_KEYS;
 use super::key::{Key, variable};
 use super::provider_keys::PROVIDER_KEYS;
 use super::value::Kind;
@@ -307,69 +308,6 @@ const KEYS: &[Key] = &[
         about: "Maximum size of all staged files, in MiB.",
     },
     Key {
-        name: "backups.folder",
-        kind: Kind::Path,
-        default: None,
-        secret: false,
-        about: "Folder that a server writes backups to, best on another disk; it must exist. By default there are none.",
-    },
-    Key {
-        name: "backups.every_hours",
-        kind: Kind::Count { from: 1, to: 744 },
-        default: Some("24"),
-        secret: false,
-        about: "Hours between two backups.",
-    },
-    Key {
-        name: "backups.hour",
-        kind: Kind::Count { from: 0, to: 23 },
-        default: Some("3"),
-        secret: false,
-        about: "Hour of the day, in UTC, of daily backups; with shorter intervals, of one of them.",
-    },
-    Key {
-        name: "backups.keep_daily",
-        kind: Kind::Count { from: 1, to: 3_650 },
-        default: Some("7"),
-        secret: false,
-        about: "Days whose newest backup is kept.",
-    },
-    Key {
-        name: "backups.keep_weekly",
-        kind: Kind::Count { from: 0, to: 520 },
-        default: Some("4"),
-        secret: false,
-        about: "Weeks whose newest backup is kept.",
-    },
-    Key {
-        name: "backups.keep_monthly",
-        kind: Kind::Count { from: 0, to: 1_200 },
-        default: Some("12"),
-        secret: false,
-        about: "Months whose newest backup is kept.",
-    },
-    Key {
-        name: "backups.passphrase",
-        kind: Kind::Secret,
-        default: None,
-        secret: true,
-        about: "Encrypts backups, at least 12 characters; without it, and without a copy elsewhere, they cannot be read.",
-    },
-    Key {
-        name: "backups.recipients",
-        kind: Kind::Recipients,
-        default: Some(""),
-        secret: false,
-        about: "Public keys of age (age1...) that backups are encrypted for; only their secret keys open them.",
-    },
-    Key {
-        name: "backups.identity",
-        kind: Kind::Identities,
-        default: None,
-        secret: true,
-        about: "Secret keys of age (AGE-SECRET-KEY-1...) that open backups for `evenkeel restore`; a server needs none.",
-    },
-    Key {
         name: "market.source",
         kind: Kind::Word(&["demo", "file", "alpaca"]),
         default: Some("demo"),
@@ -443,7 +381,7 @@ const KEYS: &[Key] = &[
 
 /// All settings, in the order of documents.
 pub(crate) fn all() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(PROVIDER_KEYS)
+    KEYS.iter().chain(BACKUP_KEYS).chain(PROVIDER_KEYS)
 }
 
 pub(crate) fn find(name: &str) -> Option<&'static Key> {

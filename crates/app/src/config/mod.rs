@@ -1,6 +1,7 @@
 //! Configuration: read once, checked once, then just values. The only place that reads the
 //! environment.
 
+mod backups;
 mod key;
 mod keys;
 mod layers;
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use base::draft::Source;
 use service::access::oidc;
 use service::backup;
@@ -87,7 +88,7 @@ pub(crate) struct Config {
     /// Backups that a server writes by itself.
     pub(crate) backups: Option<backup::Plan>,
     pub(crate) backup_encryption: Option<backup::Encryption>,
-    /// What opens backups that are restored.
+    /// The passphrase and secret keys with which `evenkeel restore` opens encrypted backups.
     pub(crate) backup_secrets: backup::Secrets,
     pub(crate) market: Market,
     pub(crate) when_closed: WhenClosed,
@@ -97,7 +98,7 @@ pub(crate) struct Config {
     pub(crate) log_level_given: bool,
     pub(crate) log_format: String,
     pub(crate) demo_feed_seconds: u32,
-    /// Where traces are sent; none if they are off.
+    /// The collector that gets the traces, and how; none if traces are off.
     pub(crate) traces: Option<Traces>,
     settings: Settings,
 }
@@ -225,52 +226,6 @@ fn installation_key(all: &Settings) -> Option<installation::Key> {
     installation::Key::parse(&all.maybe_text("installation_key")?)
 }
 
-/// The shortest passphrase of backups: a file that someone copied can be guessed at without a limit.
-const PASSPHRASE_MIN: usize = 12;
-
-fn backup_encryption(all: &Settings) -> Result<Option<backup::Encryption>> {
-    let recipients = all.list("backups.recipients");
-    match (all.maybe_text("backups.passphrase"), recipients.is_empty()) {
-        (None, true) => Ok(None),
-        (None, false) => {
-            let recipients = recipients.iter().map(|it| it.parse()).collect::<Result<_, _>>();
-            Ok(Some(backup::Encryption::Recipients(recipients.context("backups.recipients")?)))
-        }
-        (Some(passphrase), true) => {
-            let is_long = passphrase.chars().count() >= PASSPHRASE_MIN;
-            ensure!(is_long, "backups.passphrase must have at least {PASSPHRASE_MIN} characters");
-            Ok(Some(backup::Encryption::Passphrase(passphrase)))
-        }
-        (Some(_), false) => bail!(
-            "backups are encrypted with backups.passphrase or for backups.recipients; set only one of them"
-        ),
-    }
-}
-
-fn backup_secrets(all: &Settings) -> Result<backup::Secrets> {
-    let identities = all.maybe_text("backups.identity").unwrap_or_default();
-    Ok(backup::Secrets {
-        passphrase: all.maybe_text("backups.passphrase"),
-        identities: backup::Identity::parse_file(&identities).context("backups.identity")?,
-    })
-}
-
-fn backup_plan(all: &Settings) -> Result<Option<backup::Plan>> {
-    let Some(folder) = all.maybe_text("backups.folder") else { return Ok(None) };
-    let keep = |name: &str| -> Result<usize> { Ok(usize::try_from(all.count(name)?)?) };
-    Ok(Some(backup::Plan {
-        folder: PathBuf::from(folder),
-        every_hours: all.count("backups.every_hours")?,
-        hour: all.count("backups.hour")?,
-        keep: backup::Keep {
-            daily: keep("backups.keep_daily")?,
-            weekly: keep("backups.keep_weekly")?,
-            monthly: keep("backups.keep_monthly")?,
-        },
-        encryption: backup_encryption(all)?,
-    }))
-}
-
 impl Config {
     fn new(all: Settings) -> Result<Config> {
         let seconds = |name: &str| -> Result<Duration> {
@@ -325,9 +280,9 @@ impl Config {
             },
             bank_providers: vec![plaid(&all)?, enable_banking(&all)],
             imports: import_limits(&all)?,
-            backups: backup_plan(&all)?,
-            backup_encryption: backup_encryption(&all)?,
-            backup_secrets: backup_secrets(&all)?,
+            backups: backups::plan(&all)?,
+            backup_encryption: backups::encryption(&all)?,
+            backup_secrets: backups::secrets(&all)?,
             market: Market::new(&all)?,
             when_closed: WhenClosed::parse(&all.text("trading.when_closed")?)
                 .unwrap_or(WhenClosed::Queue),

@@ -11,14 +11,14 @@ use trace::Sampler;
 const TIMEOUT_MS: u64 = 10_000;
 const TIMEOUT_MS_MAX: u64 = 60_000;
 
-/// Where traces are sent, and which.
+/// The collector that gets the traces, the part of them that it gets, and how they are sent.
 #[derive(Clone)]
 pub(crate) struct Traces {
-    /// The whole address.
+    /// The whole address of the collector.
     pub(crate) url: String,
     /// Headers of each request, which may contain a secret.
     pub(crate) headers: Vec<(String, String)>,
-    /// What the traces say about this process.
+    /// Attributes of this process, such as `service.name`, which are sent with the traces.
     pub(crate) resource: Vec<(String, String)>,
     pub(crate) sampler: Sampler,
     pub(crate) timeout: Duration,
