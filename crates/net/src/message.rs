@@ -30,6 +30,10 @@ impl HttpRequest {
         HttpRequest::new(Method::POST, url.into(), body.into())
     }
 
+    pub fn put(url: impl Into<String>, body: impl Into<Bytes>) -> HttpRequest {
+        HttpRequest::new(Method::PUT, url.into(), body.into())
+    }
+
     pub fn delete(url: impl Into<String>) -> HttpRequest {
         HttpRequest::new(Method::DELETE, url.into(), Bytes::new())
     }
@@ -52,6 +56,7 @@ impl HttpRequest {
         match self.method {
             Method::GET => "GET",
             Method::POST => "POST",
+            Method::PUT => "PUT",
             Method::DELETE => "DELETE",
             _ => "_OTHER",
         }
