@@ -5,10 +5,12 @@ use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::TryStreamExt as _;
+use tokio::sync::mpsc;
 use tokio_postgres::types::Type;
 
 use crate::database::{Db, Driver};
 use crate::error::{Error, Result};
+use crate::postgres::Connection;
 use crate::sqlite::statement;
 use crate::tx::Tx;
 use crate::value::{Param, Row, RowSource};
@@ -37,6 +39,9 @@ pub enum ColumnKind {
 /// Pages copied at a time, and the pause in which others can write. A change by another process begins the copy anew.
 const COPY_PAGES: i32 = 1 << 20;
 const COPY_PAUSE: Duration = Duration::from_millis(20);
+/// Rows that PostgreSQL's reader passes on at a time, and how many such batches wait.
+const BATCH_ROWS: usize = 256;
+const BATCHES_AHEAD: usize = 2;
 
 impl Db {
     /// The tables that a backup contains, parents before children. Excludes the engine's own tables, unlogged tables,
@@ -95,23 +100,55 @@ impl Db {
             }
             Driver::Postgres(postgres) => {
                 let connection = postgres.connection().await?;
-                let client = connection.client();
                 let begin = "begin transaction isolation level repeatable read, read only;
                     set local statement_timeout = 0";
                 connection.execute_batch(begin).await?;
-                for (index, table) in tables.iter().enumerate() {
-                    let none: [(i64, Type); 0] = [];
-                    let sql = table.select();
-                    let reading = client.query_typed_raw(&sql, none);
-                    let mut rows = pin!(connection.with_timeout(reading).await?);
-                    while let Some(row) = connection.with_timeout(rows.try_next()).await? {
-                        visit(index, &Row(RowSource::Postgres(&row)))?;
+                // `visit` may wait, such as for a slow network, so it gets a thread on which that is allowed.
+                let (sender, mut receiver) = mpsc::channel::<(usize, Vec<_>)>(BATCHES_AHEAD);
+                let visiting = tokio::task::spawn_blocking(move || {
+                    while let Some((index, rows)) = receiver.blocking_recv() {
+                        for row in &rows {
+                            visit(index, &Row(RowSource::Postgres(row)))?;
+                        }
                     }
-                }
+                    Ok::<(), Error>(())
+                });
+                let read = read_tables(&connection, &tables, sender).await;
+                let visited = visiting.await;
+                visited.map_err(|_| Error::internal("the read for a backup panicked"))??;
+                read?;
                 connection.execute_batch("commit").await
             }
         }
     }
+}
+
+/// Sends the rows of all tables in batches, until they are all sent or nobody takes them any more.
+async fn read_tables(
+    connection: &Connection,
+    tables: &[Table],
+    sender: mpsc::Sender<(usize, Vec<tokio_postgres::Row>)>,
+) -> Result<()> {
+    let client = connection.client();
+    for (index, table) in tables.iter().enumerate() {
+        let none: [(i64, Type); 0] = [];
+        let sql = table.select();
+        let reading = client.query_typed_raw(&sql, none);
+        let mut rows = pin!(connection.with_timeout(reading).await?);
+        let mut batch = Vec::new();
+        while let Some(row) = connection.with_timeout(rows.try_next()).await? {
+            batch.push(row);
+            if batch.len() == BATCH_ROWS
+                && sender.send((index, std::mem::take(&mut batch))).await.is_err()
+            {
+                return Ok(());
+            }
+        }
+        if sender.send((index, batch)).await.is_err() {
+            return Ok(());
+        }
+    }
+    Ok(())
 }
 
 impl Table {
