@@ -7,6 +7,7 @@ mod database;
 pub mod draft;
 pub mod enable_banking;
 mod market;
+pub mod object_store;
 pub mod oidc;
 pub mod openapi;
 mod pgbouncer;

@@ -1,0 +1,72 @@
+//! The client against a simulated store, well-behaved and hostile.
+#![expect(clippy::unwrap_used, reason = "a failed step of a test should panic")]
+
+mod hostile;
+mod objects;
+mod real;
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use base::Clock;
+use net::{Guard, HttpClient, Policy};
+use s3::{Addressing, Error, Pace, Settings, Store, Uploaded, upload_channel};
+use testkit::object_store::ObjectStore;
+
+/// Small parts and short waits, so that tests are quick.
+const PACE: Pace = Pace {
+    part_bytes: 1_000,
+    request_max: Duration::from_secs(2),
+    retry_after: Duration::from_millis(1),
+};
+
+fn settings(server: &ObjectStore) -> Settings {
+    Settings {
+        endpoint: server.url().to_owned(),
+        region: "us-east-1".to_owned(),
+        bucket: ObjectStore::BUCKET.to_owned(),
+        prefix: "home".to_owned(),
+        addressing: Addressing::Path,
+        access_key_id: "id".to_owned(),
+        secret_access_key: "secret".to_owned(),
+    }
+}
+
+fn open(settings: Settings) -> Result<Store, Error> {
+    Ok(open_with(settings, Clock::frozen_at("2026-03-01T12:00:00Z"))?.with_pace(PACE))
+}
+
+fn open_with(settings: Settings, clock: Clock) -> Result<Store, Error> {
+    let client = HttpClient::new(Policy { guard: Guard::Any, extra_ca: None }).unwrap();
+    Store::new(client, clock, settings)
+}
+
+fn store(server: &ObjectStore) -> Store {
+    open(settings(server)).unwrap()
+}
+
+/// Bytes that differ at every place.
+fn content(length: usize) -> Vec<u8> {
+    (0..length).map(|it| (it * 31 % 251) as u8).collect()
+}
+
+async fn upload(store: &Store, name: &str, bytes: Vec<u8>) -> Result<Uploaded, Error> {
+    let (mut writer, parts) = upload_channel(store);
+    let writing = tokio::task::spawn_blocking(move || {
+        // An upload that fails ends the writing, too.
+        let _ = writer.write_all(&bytes).and_then(|()| writer.finish());
+    });
+    let uploaded = store.upload(name, parts).await;
+    writing.await.unwrap();
+    uploaded
+}
+
+async fn download(store: &Store, name: &str) -> Result<(Vec<u8>, Uploaded), Error> {
+    let mut download = store.download(name);
+    let mut bytes = Vec::new();
+    while let Some(range) = download.next().await? {
+        assert!(!range.is_empty());
+        bytes.extend_from_slice(&range);
+    }
+    Ok((bytes, download.finish()))
+}
