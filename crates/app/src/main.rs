@@ -104,8 +104,11 @@ async fn dispatch(cli: &Cli) -> Result<()> {
         Command::Export(args) => commands::export::run(&config, args).await,
         Command::Migrate(args) => commands::migrate::run(&config, args).await,
         Command::Backup(args) => commands::backup::write(&config, args).await,
-        Command::Restore { file, drill: true } => commands::backup::drill(&config, file).await,
-        Command::Restore { file, .. } => commands::backup::restore(&config, file).await,
+        Command::Restore { file: None, .. } => commands::backup::list(&config).await,
+        Command::Restore { file: Some(file), drill: true, .. } => {
+            commands::backup::drill(&config, file).await
+        }
+        Command::Restore { file: Some(file), .. } => commands::backup::restore(&config, file).await,
         Command::Demo(_) | Command::Doctor { .. } => Ok(()),
     }
 }

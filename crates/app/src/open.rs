@@ -11,16 +11,17 @@ use service::access::passwords::HashCost;
 use service::ledger::quotes::Trading;
 use service::platform::installation::{self, Key};
 use service::platform::readiness::Disk;
-use service::{App, Setup, chains, schema};
+use service::{App, Setup, backup, chains, schema};
 
 use net::{Guard, HttpClient, Policy};
+use s3::Store;
 use sources::market::csv::CsvMarket;
 use sources::market::demo::DemoMarket;
 use sources::market::{Alpaca, QuoteProvider};
 
 use trace::Tracer;
 
-use crate::config::{self, Config};
+use crate::config::{self, Config, StoreSettings};
 use crate::{data_dir, traces};
 
 /// Whether to create the database if it does not exist.
@@ -84,7 +85,7 @@ async fn app_on(
             free_bytes_min: config.free_bytes_min,
         }),
         imports: config.imports,
-        backups: config.backups.clone(),
+        backups: backup_plan(config)?,
         password_cost: HashCost::SAFE,
         password_sign_in: config.password_sign_in,
         single_sign_on: single_sign_on(config)?,
@@ -175,6 +176,35 @@ fn http_client(
             Ok(None)
         }
     }
+}
+
+/// The backups that a server writes by itself.
+pub(crate) fn backup_plan(config: &Config) -> Result<Option<backup::Plan>> {
+    let Some(settings) = &config.backups else { return Ok(None) };
+    let target = match &settings.folder {
+        Some(folder) => backup::Target::Folder(folder.clone()),
+        None => backup::Target::Store(backup_store(config)?),
+    };
+    Ok(Some(backup::Plan {
+        target,
+        every_hours: settings.every_hours,
+        hour: settings.hour,
+        keep: settings.keep,
+        encryption: config.backup_encryption.clone(),
+    }))
+}
+
+/// The store of backups. The operator chose its address, so private networks are allowed.
+pub(crate) fn backup_store(config: &Config) -> Result<Store> {
+    let Some(StoreSettings { settings, ca_file }) = &config.backup_store else {
+        bail!(
+            "no store is set; set backups.s3.endpoint, backups.s3.bucket and the key to reach it"
+        );
+    };
+    let extra_ca = read_ca_file("backups.s3", ca_file.as_deref())?;
+    let client = HttpClient::new(Policy { guard: Guard::Any, extra_ca })
+        .context("cannot prepare requests to the store of backups; check backups.s3.ca_file")?;
+    Store::new(client, Clock::System, settings.clone()).context("backups.s3")
 }
 
 /// The providers of single sign-on. The operator chose their addresses, so private networks are allowed.

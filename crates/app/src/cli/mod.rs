@@ -114,11 +114,15 @@ pub(crate) enum Command {
     /// Restore a backup into an empty database
     #[command(long_about = RESTORE_HELP)]
     Restore {
-        /// A file made by `evenkeel backup` or by a server
-        file: PathBuf,
+        /// A file made by `evenkeel backup` or by a server, or an object such as s3://bucket/name
+        #[arg(required_unless_present = "list")]
+        file: Option<PathBuf>,
         /// Restore into a temporary database, examine it and delete it: nothing else changes
         #[arg(long)]
         drill: bool,
+        /// List the backups in backups.folder or in the store of backups.s3, newest first
+        #[arg(long, conflicts_with_all = ["file", "drill"])]
+        list: bool,
     },
 }
 
@@ -317,7 +321,7 @@ pub(crate) struct Migrate {
 
 #[derive(Args)]
 pub(crate) struct Backup {
-    /// The file to write
+    /// The file to write, or an object of the store of backups.s3 such as s3://bucket/name
     pub(crate) file: PathBuf,
     /// Replace the file if it exists
     #[arg(long)]

@@ -1,12 +1,13 @@
 //! `evenkeel backup` and `evenkeel restore`.
 
 use std::fs::{self, File};
-use std::io::{IsTerminal as _, Read};
-use std::path::Path;
+use std::io::{IsTerminal as _, Read, Write as _};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use base::{Clock, Entropy};
 use db::{Db, Target};
+use s3::{Location, Store};
 use service::backup::{self, Contents, LiveEndpoint, LiveKey, RestoredAccess};
 use service::platform::health;
 use service::platform::installation::{self, Key};
@@ -21,32 +22,12 @@ use crate::progress::{Progress, grouped};
 use crate::{data_dir, serve};
 
 pub(crate) async fn write(config: &Config, args: &cli::Backup) -> Result<()> {
-    let path = &args.file;
-    if path.exists() && !args.force {
-        bail!("{} already exists; choose another name, or replace it with --force", path.display());
-    }
-    // The finished file is renamed to this path, which must not replace a device or a folder.
-    if path.exists() && !path.is_file() {
-        bail!("{} is not a regular file; choose another name", path.display());
-    }
-    let (db, key) = open::database(config, IfMissing::Fail).await?;
-    // A backup with the wrong installation key could not be restored.
-    installation::claim(&db, &key).await?;
-    let (temporary, file) = data_dir::create_temporary(path)?;
-    let encryption = config.backup_encryption.as_ref();
-    let output = backup::Output::new(file, encryption, &Entropy::System)?;
-    let mut progress = Progress::new("Backing up", None);
-    let now = Clock::System.now();
-    let written = backup::write(&db, &key, now, output, move |rows| progress.show(rows)).await;
-    let placed = written.map_err(anyhow::Error::from).and_then(|(output, rows)| {
-        let bytes = output.finish()?.metadata()?.len();
-        fs::rename(&temporary, path)?;
-        Ok((rows, bytes))
-    });
-    let (rows, bytes) = placed.inspect_err(|_| {
-        let _ = fs::remove_file(&temporary);
-    })?;
-    let advice = match encryption {
+    let place = args.file.display().to_string();
+    let (rows, bytes) = match find_object(config, &args.file)? {
+        Some(object) => write_object(config, &object, args.force).await?,
+        None => write_file(config, &args.file, args.force).await?,
+    };
+    let advice = match &config.backup_encryption {
         Some(backup::Encryption::Passphrase(_)) => {
             "It is encrypted with backups.passphrase: keep that elsewhere, too."
         }
@@ -55,27 +36,121 @@ pub(crate) async fn write(config: &Config, args: &cli::Backup) -> Result<()> {
         }
         None => "It contains the installation key: keep it as safe as the original.",
     };
-    print(&format!(
-        "{}: {} rows in {} bytes. {advice}\n",
-        path.display(),
-        grouped(rows.into()),
-        grouped(bytes.into())
-    ))
+    let (rows, bytes) = (grouped(rows.into()), grouped(bytes.into()));
+    print(&format!("{place}: {rows} rows in {bytes} bytes. {advice}\n"))
 }
 
-/// Opens the file twice, because it is checked before it is restored.
+/// Returns the number of rows and the length of the file.
+async fn write_file(config: &Config, path: &Path, is_forced: bool) -> Result<(u64, u64)> {
+    if path.exists() && !is_forced {
+        bail!("{} already exists; choose another name, or replace it with --force", path.display());
+    }
+    // The finished file is renamed to this path, which must not replace a device or a folder.
+    if path.exists() && !path.is_file() {
+        bail!("{} is not a regular file; choose another name", path.display());
+    }
+    let (db, key) = open_claimed(config).await?;
+    let (temporary, file) = data_dir::create_temporary(path)?;
+    let encryption = config.backup_encryption.as_ref();
+    let output = backup::Output::new(file, encryption, &Entropy::System)?;
+    let mut progress = Progress::new("Backing up", None);
+    let now = Clock::System.now();
+    let written = backup::write(&db, &key, now, output, move |rows| progress.show(rows)).await;
+    let placed = written.map_err(anyhow::Error::from).and_then(|(output, rows)| {
+        let file = output.finish()?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)?;
+        Ok((rows, file.metadata()?.len()))
+    });
+    placed.inspect_err(|_| drop(fs::remove_file(&temporary)))
+}
+
+/// The database and its key. A backup with the wrong installation key could not be restored.
+async fn open_claimed(config: &Config) -> Result<(Db, Key)> {
+    let (db, key) = open::database(config, IfMissing::Fail).await?;
+    installation::claim(&db, &key).await?;
+    Ok((db, key))
+}
+
+/// An object in a store.
+struct Object {
+    store: Store,
+    name: String,
+}
+
+/// The object that a path such as `s3://bucket/name` means; `None` if it means a file.
+fn find_object(config: &Config, path: &Path) -> Result<Option<Object>> {
+    let text = path.to_string_lossy();
+    if !Location::is_meant(&text) {
+        return Ok(None);
+    }
+    let location = Location::parse(&text).context("an object looks like s3://bucket/name")?;
+    let store = open::backup_store(config)?.with_bucket_of(&location);
+    Ok(Some(Object { store, name: location.key }))
+}
+
+async fn write_object(config: &Config, object: &Object, is_forced: bool) -> Result<(u64, u64)> {
+    let Object { store, name } = object;
+    let found = store.list(name).await.map_err(backup::unusable)?;
+    if found.iter().any(|it| it.name == *name) && !is_forced {
+        bail!(
+            "{} already exists; choose another name, or replace it with --force",
+            store.shown(name)
+        );
+    }
+    let (db, key) = open_claimed(config).await?;
+    let mut progress = Progress::new("Backing up", None);
+    let snapshot = backup::Snapshot {
+        db: &db,
+        key: &key,
+        entropy: &Entropy::System,
+        now: Clock::System.now(),
+    };
+    let encryption = config.backup_encryption.as_ref();
+    let on_rows = move |rows| progress.show(rows);
+    let written = backup::write_to_store(snapshot, encryption, store, name, on_rows).await?;
+    Ok((written.rows, written.bytes))
+}
+
+/// Lists the backups of all installations in the folder or the store.
+pub(crate) async fn list(config: &Config) -> Result<()> {
+    let plan = open::backup_plan(config)?;
+    let plan = plan.context("no place of backups is set; set backups.folder or backups.s3")?;
+    let files = plan.target.list_any().await?;
+    if files.is_empty() {
+        return print(&format!("{} has no backups.\n", plan.target.shown()));
+    }
+    let line = |file: &backup::BackupFile| {
+        let path = match &plan.target {
+            backup::Target::Folder(folder) => folder.join(&file.name).display().to_string(),
+            backup::Target::Store(store) => store.shown(&file.name),
+        };
+        format!("{}  {} bytes  {path}\n", file.made_at, grouped(file.bytes.into()))
+    };
+    print(&files.iter().map(line).collect::<String>())
+}
+
+/// Opens the file twice, because it is checked before it is restored. An object is downloaded once for that.
 struct Source<'a> {
-    path: &'a Path,
+    path: PathBuf,
     secrets: &'a backup::Secrets,
+    _download: Option<TemporaryFolder>,
 }
 
 impl<'a> Source<'a> {
-    fn new(config: &'a Config, path: &'a Path) -> Source<'a> {
-        Source { path, secrets: &config.backup_secrets }
+    async fn new(config: &'a Config, path: &Path) -> Result<Source<'a>> {
+        let secrets = &config.backup_secrets;
+        let Some(object) = find_object(config, path)? else {
+            return Ok(Source { path: path.to_owned(), secrets, _download: None });
+        };
+        let folder = TemporaryFolder::new("restore")?;
+        let path = folder.path().join("download.backup");
+        download(&object, &path).await?;
+        Ok(Source { path, secrets, _download: Some(folder) })
     }
 
     fn open(&self) -> Result<Box<dyn Read + Send>> {
-        let file = File::open(self.path);
+        let file = File::open(&self.path);
         let file = file.with_context(|| format!("cannot read {}", self.path.display()))?;
         Ok(backup::open(file, self.secrets)?)
     }
@@ -89,9 +164,31 @@ impl<'a> Source<'a> {
     }
 }
 
+async fn download(object: &Object, path: &Path) -> Result<()> {
+    let Object { store, name } = object;
+    if std::io::stderr().is_terminal() {
+        eprintln!("Downloading {}", store.shown(name));
+    }
+    let mut file = File::create_new(path)?;
+    let mut download = store.download(name);
+    let unusable = |error: s3::Error| match error {
+        s3::Error::NotFound => anyhow::anyhow!(
+            "{} does not exist; `evenkeel restore --list` lists the backups",
+            store.shown(name)
+        ),
+        error => backup::unusable(error).into(),
+    };
+    while let Some(range) = download.next().await.map_err(unusable)? {
+        file.write_all(&range).with_context(|| {
+            format!("cannot write {}; set TMPDIR to a folder with more space", path.display())
+        })?;
+    }
+    Ok(())
+}
+
 /// Restores into a temporary database and examines it, so that the operator knows that the backup is good for something.
 pub(crate) async fn drill(config: &Config, path: &Path) -> Result<()> {
-    let source = Source::new(config, path);
+    let source = Source::new(config, path).await?;
     let contents = source.check().await?;
     let folder = TemporaryFolder::new("drill")?;
     let db = Db::open(&Target::sqlite(&folder.path().join("evenkeel.db"))).await?;
@@ -113,7 +210,7 @@ pub(crate) async fn drill(config: &Config, path: &Path) -> Result<()> {
 }
 
 pub(crate) async fn restore(config: &Config, path: &Path) -> Result<()> {
-    let source = Source::new(config, path);
+    let source = Source::new(config, path).await?;
     let contents = source.check().await?;
 
     data_dir::create(&config.data_dir)?;

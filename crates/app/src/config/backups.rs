@@ -1,4 +1,4 @@
-//! The settings of backups: the folder and the times, what is kept, and the encryption.
+//! The settings of backups: the folder or the store, the times, what is kept, and the encryption.
 
 use std::path::PathBuf;
 
@@ -16,6 +16,62 @@ pub(super) const BACKUP_KEYS: &[Key] = &[
         default: None,
         secret: false,
         about: "Folder that a server writes backups to, best on another disk; it must exist. By default there are none.",
+    },
+    Key {
+        name: "backups.s3.endpoint",
+        kind: Kind::Origin,
+        default: None,
+        secret: false,
+        about: "S3-compatible store that a server writes backups to, instead of a folder.",
+    },
+    Key {
+        name: "backups.s3.bucket",
+        kind: Kind::Text,
+        default: None,
+        secret: false,
+        about: "Bucket for backups; it must exist.",
+    },
+    Key {
+        name: "backups.s3.region",
+        kind: Kind::Text,
+        default: Some("us-east-1"),
+        secret: false,
+        about: "Region of the bucket, as your provider names it.",
+    },
+    Key {
+        name: "backups.s3.prefix",
+        kind: Kind::Text,
+        default: None,
+        secret: false,
+        about: "Folder inside the bucket, such as evenkeel; by default none.",
+    },
+    Key {
+        name: "backups.s3.access_key_id",
+        kind: Kind::Secret,
+        default: None,
+        secret: true,
+        about: "Id of the store's access key.",
+    },
+    Key {
+        name: "backups.s3.secret_access_key",
+        kind: Kind::Secret,
+        default: None,
+        secret: true,
+        about: "The store's access key; it must be allowed to list the bucket and to read, write and delete objects.",
+    },
+    Key {
+        name: "backups.s3.addressing",
+        kind: Kind::Word(&["path", "virtual_host"]),
+        default: Some("path"),
+        secret: false,
+        about: "Whether the bucket is part of the path or of the host name.",
+    },
+    Key {
+        name: "backups.s3.ca_file",
+        kind: Kind::Path,
+        default: None,
+        secret: false,
+        about: "PEM file of certificate authorities to trust for the store, in addition to the system's.",
     },
     Key {
         name: "backups.every_hours",
@@ -105,11 +161,34 @@ pub(super) fn secrets(all: &Settings) -> Result<backup::Secrets> {
     })
 }
 
-pub(super) fn plan(all: &Settings) -> Result<Option<backup::Plan>> {
-    let Some(folder) = all.maybe_text("backups.folder") else { return Ok(None) };
+/// Scheduled backups.
+pub(crate) struct BackupSettings {
+    /// `None` if they are written to the store.
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) every_hours: i64,
+    pub(crate) hour: i64,
+    pub(crate) keep: backup::Keep,
+}
+
+/// The store of backups.
+pub(crate) struct StoreSettings {
+    pub(crate) settings: s3::Settings,
+    pub(crate) ca_file: Option<PathBuf>,
+}
+
+pub(super) fn schedule(all: &Settings) -> Result<Option<BackupSettings>> {
+    let folder = all.maybe_text("backups.folder");
+    let has_store = all.maybe_text("backups.s3.endpoint").is_some();
+    ensure!(
+        folder.is_none() || !has_store,
+        "backups are written to backups.folder or to backups.s3.endpoint; set only one of them"
+    );
+    if folder.is_none() && !has_store {
+        return Ok(None);
+    }
     let keep = |name: &str| -> Result<usize> { Ok(usize::try_from(all.count(name)?)?) };
-    Ok(Some(backup::Plan {
-        folder: PathBuf::from(folder),
+    Ok(Some(BackupSettings {
+        folder: folder.map(PathBuf::from),
         every_hours: all.count("backups.every_hours")?,
         hour: all.count("backups.hour")?,
         keep: backup::Keep {
@@ -117,6 +196,26 @@ pub(super) fn plan(all: &Settings) -> Result<Option<backup::Plan>> {
             weekly: keep("backups.keep_weekly")?,
             monthly: keep("backups.keep_monthly")?,
         },
-        encryption: encryption(all)?,
     }))
+}
+
+pub(super) fn store(all: &Settings) -> Result<Option<StoreSettings>> {
+    let Some(endpoint) = all.maybe_text("backups.s3.endpoint") else { return Ok(None) };
+    let needed = |name: &str| {
+        all.maybe_text(name).with_context(|| format!("backups.s3.endpoint needs {name}; set it"))
+    };
+    let settings = s3::Settings {
+        endpoint,
+        region: all.text("backups.s3.region")?,
+        bucket: needed("backups.s3.bucket")?,
+        prefix: all.maybe_text("backups.s3.prefix").unwrap_or_default(),
+        addressing: match all.text("backups.s3.addressing")?.as_str() {
+            "virtual_host" => s3::Addressing::VirtualHost,
+            _ => s3::Addressing::Path,
+        },
+        access_key_id: needed("backups.s3.access_key_id")?,
+        secret_access_key: needed("backups.s3.secret_access_key")?,
+    };
+    let ca_file = all.maybe_text("backups.s3.ca_file").map(PathBuf::from);
+    Ok(Some(StoreSettings { settings, ca_file }))
 }

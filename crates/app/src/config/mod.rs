@@ -30,6 +30,7 @@ use service::platform::limits::Policy;
 
 use layers::Settings;
 
+pub(crate) use backups::{BackupSettings, StoreSettings};
 pub(crate) use otel::Traces;
 pub(crate) use show::reference;
 
@@ -86,7 +87,8 @@ pub(crate) struct Config {
     pub(crate) bank_providers: Vec<ProviderSettings>,
     pub(crate) imports: files::Limits,
     /// Backups that a server writes by itself.
-    pub(crate) backups: Option<backup::Plan>,
+    pub(crate) backups: Option<BackupSettings>,
+    pub(crate) backup_store: Option<StoreSettings>,
     pub(crate) backup_encryption: Option<backup::Encryption>,
     /// The passphrase and secret keys with which `evenkeel restore` opens encrypted backups.
     pub(crate) backup_secrets: backup::Secrets,
@@ -280,7 +282,8 @@ impl Config {
             },
             bank_providers: vec![plaid(&all)?, enable_banking(&all)],
             imports: import_limits(&all)?,
-            backups: backups::plan(&all)?,
+            backups: backups::schedule(&all)?,
+            backup_store: backups::store(&all)?,
             backup_encryption: backups::encryption(&all)?,
             backup_secrets: backups::secrets(&all)?,
             market: Market::new(&all)?,

@@ -230,3 +230,22 @@ fn a_public_address_with_a_path_is_refused() {
         assert_eq!(error, expected);
     }
 }
+
+#[test]
+fn backups_go_to_a_folder_or_to_a_store_with_all_that_it_needs() {
+    let store =
+        "[backups.s3]\nendpoint = \"http://nas:9000\"\nbucket = \"money\"\naccess_key_id = \"id\"";
+    let secret = [("EVENKEEL_BACKUPS__S3__SECRET_ACCESS_KEY", "hunter2")];
+    let config = Case::new(store, &secret, &[]).load().unwrap();
+    assert!(config.backups.is_some_and(|it| it.folder.is_none()));
+    let settings = config.backup_store.unwrap().settings;
+    assert_eq!((settings.region.as_str(), settings.prefix.as_str()), ("us-east-1", ""));
+    assert_eq!(settings.addressing, s3::Addressing::Path);
+    let error = Case::new(store, &[], &[]).error();
+    assert!(error.contains("needs backups.s3.secret_access_key"), "{error}");
+    let both = format!("[backups]\nfolder = \"/mnt\"\n{store}");
+    let error = Case::new(&both, &secret, &[]).error();
+    assert!(error.contains("set only one of them") && !error.contains("hunter2"), "{error}");
+    let config = Case::new("[backups]\nfolder = \"/mnt\"", &[], &[]).load().unwrap();
+    assert!(config.backup_store.is_none() && config.backups.is_some());
+}

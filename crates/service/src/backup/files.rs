@@ -1,6 +1,5 @@
 //! Files of backups: plain or encrypted.
 
-use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Write};
 
 use base::Entropy;
@@ -9,18 +8,18 @@ use super::encryption::{Decryptor, Encryption, Encryptor, FIRST_LINE, FileKey, S
 use super::refused;
 use crate::Result;
 
-/// A file that a backup is written to.
-pub enum Output {
-    Plain(File),
-    Encrypted(Box<Encryptor<File>>),
+/// A file or an upload that a backup is written to.
+pub enum Output<W: Write> {
+    Plain(W),
+    Encrypted(Box<Encryptor<W>>),
 }
 
-impl Output {
+impl<W: Write> Output<W> {
     /// Deriving the key from a passphrase takes a moment of CPU time.
-    pub fn new(file: File, encryption: Option<&Encryption>, entropy: &Entropy) -> Result<Output> {
+    pub fn new(output: W, encryption: Option<&Encryption>, entropy: &Entropy) -> Result<Output<W>> {
         Ok(match encryption {
-            None => Output::Plain(file),
-            Some(it) => Output::Encrypted(Box::new(Encryptor::new(file, it, entropy)?)),
+            None => Output::Plain(output),
+            Some(it) => Output::Encrypted(Box::new(Encryptor::new(output, it, entropy)?)),
         })
     }
 
@@ -36,28 +35,26 @@ impl Output {
         }
     }
 
-    /// Writes what is left, and waits until the disk has everything.
-    pub fn finish(self) -> io::Result<File> {
-        let file = match self {
-            Output::Plain(file) => file,
-            Output::Encrypted(encryptor) => encryptor.finish()?,
-        };
-        file.sync_all()?;
-        Ok(file)
+    /// Writes what is left.
+    pub fn finish(self) -> io::Result<W> {
+        match self {
+            Output::Plain(output) => Ok(output),
+            Output::Encrypted(encryptor) => encryptor.finish(),
+        }
     }
 }
 
-impl Write for Output {
+impl<W: Write> Write for Output<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Output::Plain(file) => file.write(bytes),
+            Output::Plain(output) => output.write(bytes),
             Output::Encrypted(encryptor) => encryptor.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Output::Plain(file) => file.flush(),
+            Output::Plain(output) => output.flush(),
             Output::Encrypted(encryptor) => encryptor.flush(),
         }
     }
@@ -70,26 +67,29 @@ pub(super) enum Opener {
 }
 
 /// Opens a backup for reading, and decrypts it if it is encrypted.
-pub fn open(file: File, secrets: &Secrets) -> Result<Box<dyn Read + Send>> {
-    match plain_or_encrypted(file)? {
+pub fn open(input: impl Read + Send + 'static, secrets: &Secrets) -> Result<Box<dyn Read + Send>> {
+    match plain_or_encrypted(input)? {
         (input, false) => Ok(Box::new(input)),
         (input, true) => Ok(Box::new(Decryptor::new(input, secrets)?)),
     }
 }
 
 /// Opens a backup that was just written.
-pub(super) fn open_with(file: File, opener: &Opener) -> Result<Box<dyn Read + Send>> {
+pub(super) fn open_with(
+    input: impl Read + Send + 'static,
+    opener: &Opener,
+) -> Result<Box<dyn Read + Send>> {
     match opener {
-        Opener::Secrets(secrets) => open(file, secrets),
+        Opener::Secrets(secrets) => open(input, secrets),
         Opener::FileKey(key) => {
-            Ok(Box::new(Decryptor::with_file_key(plain_or_encrypted(file)?.0, key)?))
+            Ok(Box::new(Decryptor::with_file_key(plain_or_encrypted(input)?.0, key)?))
         }
     }
 }
 
-/// The file's content, and whether it is encrypted.
-fn plain_or_encrypted(file: File) -> Result<(BufReader<File>, bool)> {
-    let mut input = BufReader::with_capacity(1 << 18, file);
+/// The content, and whether it is encrypted.
+fn plain_or_encrypted<R: Read>(input: R) -> Result<(BufReader<R>, bool)> {
+    let mut input = BufReader::with_capacity(1 << 18, input);
     let start =
         input.fill_buf().map_err(|error| refused(format!("the backup cannot be read: {error}")))?;
     let is_encrypted = start.starts_with(FIRST_LINE.as_bytes());

@@ -4,10 +4,13 @@
 //! of rows and a SHA-256 of everything before it. A truncated or damaged file is detected before a row is written.
 
 mod access;
+mod bucket;
 mod encryption;
 mod files;
+mod folder;
 mod format;
 mod kept;
+mod names;
 mod restore;
 mod scheduled;
 mod upgrade;
@@ -25,12 +28,14 @@ use crate::platform::installation;
 use crate::{Error, Result};
 
 pub use access::{LiveEndpoint, LiveKey, RestoredAccess};
+pub use bucket::{Snapshot, Written, unusable, write_to_store};
 pub use encryption::{Encryption, Identity, Recipient, Secrets};
 pub use files::{Output, open};
 pub use format::{Contents, check};
 pub use kept::Keep;
+pub use names::BackupFile;
 pub use restore::{must_be_empty, restore};
-pub use scheduled::{BackupFile, Failure, Plan, Scheduled, Status, run_once, status};
+pub use scheduled::{Failure, Plan, Scheduled, Status, Target, run_once, status};
 
 pub(crate) fn statements() -> Vec<&'static str> {
     [restore::STATEMENTS, scheduled::STATEMENTS, upgrade::STATEMENTS, &access::statements()]
@@ -79,20 +84,31 @@ pub async fn write<W: Write + Send + 'static>(
         return Err(unwritable(error));
     }
     dumped?;
-    writer.finish().map_err(unwritable)
+    in_thread(move || writer.finish().map_err(unwritable)).await
 }
 
 fn refused(message: impl Into<String>) -> Error {
     Error::Invalid { param: None, message: message.into() }
 }
 
+/// Runs work that waits for a disk or takes much CPU time.
+async fn in_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| Error::internal("a step of a backup panicked"))?
+}
+
 fn unwritable(error: io::Error) -> Error {
     refused(format!("the backup cannot be written: {error}"))
 }
 
-/// Writes lines to the file, and counts and hashes them.
+/// Writes lines to the file, and counts and hashes them. One that is dropped before it is finished writes nothing more:
+/// the output may wait for a network, which must not happen where a task is dropped.
 struct Writer<W: Write> {
-    output: BufWriter<GzEncoder<W>>,
+    /// `None` after `finish`.
+    output: Option<BufWriter<GzEncoder<Abandonable<W>>>>,
     hash: Sha256,
     line: Vec<u8>,
     counts: Vec<u64>,
@@ -102,7 +118,8 @@ struct Writer<W: Write> {
 impl<W: Write> Writer<W> {
     fn new(output: W, tables: usize) -> Writer<W> {
         // Rows of text compress well even at the fastest level.
-        let output = BufWriter::with_capacity(1 << 18, GzEncoder::new(output, Compression::fast()));
+        let encoder = GzEncoder::new(Abandonable(Some(output)), Compression::fast());
+        let output = Some(BufWriter::with_capacity(1 << 18, encoder));
         Writer { output, hash: Sha256::new(), line: Vec::new(), counts: vec![0; tables], rows: 0 }
     }
 
@@ -128,17 +145,44 @@ impl<W: Write> Writer<W> {
     fn write_line(&mut self) -> io::Result<()> {
         self.line.push(b'\n');
         self.hash.update(&self.line);
-        self.output.write_all(&self.line)
+        self.output.as_mut().ok_or_else(abandoned)?.write_all(&self.line)
     }
 
-    fn finish(self) -> io::Result<(W, u64)> {
-        let Writer { mut output, hash, counts, rows, .. } = self;
-        let sha256 = format::hex(&hash.finalize());
-        serde_json::to_writer(&mut output, &format::End { rows: counts, sha256 })?;
+    fn finish(mut self) -> io::Result<(W, u64)> {
+        let mut output = self.output.take().ok_or_else(abandoned)?;
+        let sha256 = format::hex(&std::mem::take(&mut self.hash).finalize());
+        let end = format::End { rows: std::mem::take(&mut self.counts), sha256 };
+        serde_json::to_writer(&mut output, &end)?;
         output.write_all(b"\n")?;
         let encoder = output.into_inner().map_err(io::IntoInnerError::into_error)?;
-        Ok((encoder.finish()?, rows))
+        let output = encoder.finish()?.0.ok_or_else(abandoned)?;
+        Ok((output, self.rows))
     }
+}
+
+impl<W: Write> Drop for Writer<W> {
+    fn drop(&mut self) {
+        if let Some(output) = &mut self.output {
+            output.get_mut().get_mut().0 = None;
+        }
+    }
+}
+
+/// An output that can be taken away from an encoder, which otherwise writes its last bytes when it is dropped.
+struct Abandonable<W>(Option<W>);
+
+impl<W: Write> Write for Abandonable<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.as_mut().ok_or_else(abandoned)?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.as_mut().ok_or_else(abandoned)?.flush()
+    }
+}
+
+fn abandoned() -> io::Error {
+    io::Error::other("the backup was abandoned")
 }
 
 /// The reason why a row could not be copied into the file.

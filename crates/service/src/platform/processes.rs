@@ -78,6 +78,15 @@ pub(crate) fn is_any_alive(tx: &mut Tx<'_>) -> Result<bool> {
     Ok(tx.first(ANY_ALIVE, params![now], |row| row.get::<Timestamp>(0))?.is_some())
 }
 
+/// Whether this process is the one of those alive that has run longest. It does what one process should do for all, and
+/// what is not harmed if two do it for a moment, because one of them was taken for dead.
+pub(crate) async fn is_longest_running(app: &App) -> Result<bool> {
+    let now = app.db.now().await?;
+    let own = app.process.id;
+    let is_own = move |row: &db::Row<'_>| Ok(row.get::<&[u8]>(0)? == own);
+    Ok(app.db.first(LONGEST_RUNNING, params![now], is_own).await?.unwrap_or(true))
+}
+
 /// A condition of SQL: the process in a column is dead at a time. False where the column is null; that must be said,
 /// because null is not in an empty set.
 macro_rules! holder_is_dead {
@@ -100,6 +109,9 @@ const RENEW: &str = "insert into processes (id, started_at, alive_until) values 
 const LEAVE: &str = "delete from processes where id = $1";
 const FORGET: &str = "delete from processes where alive_until < $1";
 const ANY_ALIVE: &str = "select alive_until from processes where alive_until > $1 limit 1";
+const LONGEST_RUNNING: &str =
+    "select id from processes where alive_until > $1 order by started_at, id limit 1";
 const ALIVE_UNTIL: &str = "select alive_until from processes where id = $1";
 
-pub(crate) const STATEMENTS: &[&str] = &[RENEW, LEAVE, FORGET, ANY_ALIVE, ALIVE_UNTIL];
+pub(crate) const STATEMENTS: &[&str] =
+    &[RENEW, LEAVE, FORGET, ANY_ALIVE, LONGEST_RUNNING, ALIVE_UNTIL];

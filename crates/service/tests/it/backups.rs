@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use service::backup::{self, Encryption, Identity, Keep, Plan, Secrets};
+use service::backup::{self, Encryption, Identity, Keep, Plan, Secrets, Target};
 use testkit::World;
 
 use crate::{is_not_found, signed_in};
@@ -17,7 +17,7 @@ const IDENTITY: &str = "AGE-SECRET-KEY-1ESF7UAVLARZQ4735X8S6TG7KNM4RJJZYF9PSD5ZP
 
 fn plan(folder: &Path, encryption: Option<Encryption>) -> Plan {
     Plan {
-        folder: folder.to_owned(),
+        target: Target::Folder(folder.to_owned()),
         every_hours: 24,
         hour: 3,
         keep: Keep { daily: 3, weekly: 2, monthly: 1 },
@@ -49,11 +49,12 @@ async fn a_backup_is_written_once_for_each_day_and_old_ones_are_deleted() {
         world.clock.advance(24 * HOUR);
     }
     let status = backup::status(app, &admin).await.unwrap().unwrap();
+    let files = status.files.unwrap();
     // Three days, perhaps the week before, and perhaps the month before.
-    assert!((3..=6).contains(&status.files.len()), "{:?}", status.files);
-    assert!(status.files.is_sorted_by(|a, b| a.made_at > b.made_at) && !status.is_late);
-    assert_eq!(names(folder.path()).len(), status.files.len() + 1, "another installation's file");
-    let newest = folder.path().join(&status.files[0].name);
+    assert!((3..=6).contains(&files.len()), "{files:?}");
+    assert!(files.is_sorted_by(|a, b| a.made_at > b.made_at) && !status.is_late);
+    assert_eq!(names(folder.path()).len(), files.len() + 1, "another installation's file");
+    let newest = folder.path().join(&files[0].name);
     assert_eq!(fs::metadata(&newest).unwrap().permissions().mode() & 0o777, 0o600);
     let input = backup::open(File::open(&newest).unwrap(), &Secrets::default()).unwrap();
     assert!(backup::check(input).unwrap().rows > 0);

@@ -5,6 +5,7 @@ mod account_types;
 mod accounts;
 mod actions;
 mod anchors;
+mod backup_stores;
 mod backups;
 mod balances;
 mod clocks;

@@ -89,36 +89,44 @@ pub(super) fn certificates() -> Check {
     }
 }
 
-pub(super) fn backups(config: &Config) -> Check {
-    let Some(plan) = &config.backups else {
-        return warn(
-            "backups",
-            "none are scheduled; set backups.folder to a folder on another disk",
-        );
+pub(super) async fn backups(config: &Config) -> Check {
+    let plan = match open::backup_plan(config) {
+        Ok(Some(plan)) => plan,
+        Ok(None) => {
+            return warn(
+                "backups",
+                "none are scheduled; set backups.folder to a folder on another disk, or backups.s3 to a store",
+            );
+        }
+        Err(error) => return fail("backups", crate::sentence(&error)),
     };
     let key = match data_dir::find_key(config) {
         Ok(Some(key)) => key,
         _ => return warn("backups", "cannot be found without the installation key"),
     };
-    let status = match plan.examine(&key, Clock::System.now()) {
+    let examined = match plan.probe(&key).await {
+        Ok(()) => plan.examine(&key, Clock::System.now()).await,
+        Err(error) => Err(error),
+    };
+    let status = match examined {
         Ok(status) => status,
         Err(error) => return fail("backups", chain(error)),
     };
-    let folder = status.folder.display();
-    match status.files.first() {
+    let (place, files) = (&status.place, status.files.unwrap_or_default());
+    match files.first() {
         None => warn(
             "backups",
-            format!("{folder} has none yet; a running server writes one within a minute"),
+            format!("{place} has none yet; a running server writes one within a minute"),
         ),
         Some(newest) if status.is_late => warn(
             "backups",
             format!(
-                "the last good backup in {folder} is of {}; check the server's log",
+                "the last good backup in {place} is of {}; check the server's log",
                 newest.made_at
             ),
         ),
         Some(newest) => {
-            ok("backups", format!("{}, the last one of {}", status.files.len(), newest.made_at))
+            ok("backups", format!("{} in {place}, the last one of {}", files.len(), newest.made_at))
         }
     }
 }

@@ -35,8 +35,9 @@ fn none_scheduled() -> Markup {
             h2 id="state" { "Backups" }
             p.warning { "No backups are scheduled." }
             p {
-                "Set " code { "backups.folder" } " to a folder on another disk, and this server writes a backup every "
-                "day, checks it, and deletes old ones. The file docs/running.md has the details."
+                "Set " code { "backups.folder" } " to a folder on another disk, or " code { "backups.s3" } " to an "
+                "S3-compatible store, and this server writes a backup every day, checks it, and deletes old ones. The "
+                "file docs/running.md has the details."
             }
         }
     }
@@ -53,8 +54,9 @@ fn state(person: &Person, status: &Status) -> Markup {
                     "The last attempt failed " (person.view.time_ago(failure.at, now)) ": " (failure.reason) "."
                 }
             }
-            @match status.files.first() {
-                Some(newest) => {
+            @match status.files.as_deref().map(<[_]>::first) {
+                None => p.soft { "The store is read for the first time within a minute." },
+                Some(Some(newest)) => {
                     p {
                         "Last good backup: " strong { (person.view.time_ago(newest.made_at, now)) } " ("
                         (person.view.local(newest.made_at, "%a %-d %b %Y, %H:%M")) ")"
@@ -63,19 +65,19 @@ fn state(person: &Person, status: &Status) -> Markup {
                         p.warning role="alert" { "The next backup is late. Check the server's log." }
                     }
                 }
-                None => p.warning role="alert" {
+                Some(None) => p.warning role="alert" {
                     "There is no backup yet. The server writes the first one within a minute of its start."
                 },
             }
             p.soft {
-                "Every " (status.every_hours) " hours, into " code { (status.folder.display()) } ". Kept: the newest of "
+                "Every " (status.every_hours) " hours, into " code { (status.place) } ". Kept: the newest of "
                 (keep.daily) " days, " (keep.weekly) " weeks and " (keep.monthly) " months. Each file is read back and "
                 "checked after it was written."
             }
             @if !status.is_encrypted {
                 p.soft {
                     "The files are not encrypted, and contain everyone's data and the installation key. Set "
-                    code { "backups.passphrase" } " or " code { "backups.recipients" } " if others can read the folder."
+                    code { "backups.passphrase" } " or " code { "backups.recipients" } " if others can read them."
                 }
             }
         }
@@ -83,12 +85,13 @@ fn state(person: &Person, status: &Status) -> Markup {
 }
 
 fn list(person: &Person, status: &Status) -> Markup {
+    let files = status.files.as_deref().unwrap_or_default();
     html! {
         section.card aria-labelledby="files" {
             h2 id="files" { "Files" }
-            @if status.files.is_empty() { p.soft { "No backups yet." } }
+            @if files.is_empty() { p.soft { "No backups yet." } }
             ul.rows {
-                @for file in status.files.iter().take(LISTED) {
+                @for file in files.iter().take(LISTED) {
                     li {
                         span.what {
                             (person.view.local(file.made_at, "%a %-d %b %Y, %H:%M"))
@@ -98,8 +101,8 @@ fn list(person: &Person, status: &Status) -> Markup {
                     }
                 }
             }
-            @if status.files.len() > LISTED {
-                p.soft { "And " (status.files.len() - LISTED) " older ones." }
+            @if files.len() > LISTED {
+                p.soft { "And " (files.len() - LISTED) " older ones." }
             }
         }
     }

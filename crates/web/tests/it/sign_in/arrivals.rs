@@ -88,7 +88,7 @@ async fn an_admin_sees_the_last_good_backup_and_what_went_wrong() {
     assert!(page.contains("No backups are scheduled"), "{page}");
     let folder = tempfile::tempdir().unwrap();
     let plan = backup::Plan {
-        folder: folder.path().join("disk"),
+        target: backup::Target::Folder(folder.path().join("disk")),
         every_hours: 24,
         hour: 3,
         keep: backup::Keep { daily: 7, weekly: 4, monthly: 12 },
