@@ -31,6 +31,11 @@ pub(crate) struct DemoServer {
 impl DemoServer {
     /// Starts a server whose data is in a folder of this step.
     pub(crate) fn start(step: &str) -> Result<DemoServer> {
+        DemoServer::start_with(step, &[])
+    }
+
+    /// The same with more settings, as environment variables.
+    pub(crate) fn start_with(step: &str, settings: &[(&str, &str)]) -> Result<DemoServer> {
         let folder = target_folder()?.join(step).join("run");
         if folder.exists() {
             fs::remove_dir_all(&folder)?;
@@ -43,6 +48,7 @@ impl DemoServer {
             .env_clear()
             .env("TMPDIR", &folder)
             .envs(SERVER)
+            .envs(settings.iter().copied())
             .current_dir(&folder)
             .args(["demo", "--listen", "127.0.0.1:0", "--data-dir"])
             .arg(folder.join("data"))

@@ -1,11 +1,12 @@
 //! Installs what the checks need beyond Rust and a C compiler, or explains how to install it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::{cargo, output_of, run};
+use crate::{cargo, output_of, root, run, target_folder};
 
 /// Debian starts a server after the installation. A drop-in file prevents that, and is removed afterward so that it
 /// does not affect later installations.
@@ -128,6 +129,29 @@ pub(crate) fn python() -> Result<()> {
         "apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends python3-venv",
     )
     .context("Python could not be installed")
+}
+
+/// The folder of the programs of Python packages, installed on first use. The requirements name exact versions.
+pub(crate) fn python_packages(name: &str, requirements: &str) -> Result<PathBuf> {
+    let wanted = fs::read_to_string(root().join(requirements))?;
+    let folder = target_folder()?.join(name);
+    let (programs, installed) = (folder.join("venv/bin"), folder.join("installed.txt"));
+    if fs::read_to_string(&installed).is_ok_and(|it| it == wanted) {
+        return Ok(programs);
+    }
+    python()?;
+    println!("installing the Python packages of {name} with pip");
+    if folder.join("venv").exists() {
+        fs::remove_dir_all(folder.join("venv"))?;
+    }
+    fs::create_dir_all(&folder)?;
+    run(Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")))?;
+    let mut pip = Command::new(programs.join("python"));
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    run(pip.arg("--requirement").arg(root().join(requirements)))
+        .with_context(|| format!("the Python packages of {name} could not be installed"))?;
+    fs::write(&installed, wanted)?;
+    Ok(programs)
 }
 
 /// Installs npm, which installs the MCP conformance suite and the Node.js that the suite needs.

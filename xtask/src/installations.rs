@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use anyhow::{Result, bail};
 
-use crate::{install, mcp, postgres, promtool, schemathesis};
+use crate::{install, mcp, postgres, promtool, schemathesis, servers};
 
 /// What a step installs before it runs.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -17,6 +17,7 @@ pub(crate) enum Tool {
     Browser,
     PackageTools,
     Promtool,
+    Servers,
 }
 
 impl Tool {
@@ -32,6 +33,7 @@ impl Tool {
             Tool::Browser => install::browser(),
             Tool::PackageTools => install::package_tools(),
             Tool::Promtool => promtool::install(),
+            Tool::Servers => servers::install(),
         }
     }
 }

@@ -17,6 +17,7 @@ mod postgres;
 mod promtool;
 mod quality;
 mod schemathesis;
+mod servers;
 mod storm;
 mod suite;
 mod test;

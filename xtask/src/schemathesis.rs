@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use crate::demo_server::DemoServer;
-use crate::{install, root, run, target_folder};
+use crate::{install, root, run};
 
 /// The packages with their exact versions, and the settings with the reasons for them.
 const REQUIREMENTS: &str = "xtask/schemathesis/requirements.txt";
@@ -57,25 +57,6 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// The folder of Schemathesis's programs, installed on first use into a folder named by the required versions.
 fn programs() -> Result<PathBuf> {
-    let requirements = fs::read_to_string(root().join(REQUIREMENTS))?;
-    let folder = target_folder()?.join("schemathesis");
-    let (programs, installed) = (folder.join("venv/bin"), folder.join("installed.txt"));
-    if fs::read_to_string(&installed).is_ok_and(|it| it == requirements) {
-        return Ok(programs);
-    }
-    install::python()?;
-    println!("installing Schemathesis with pip");
-    if folder.join("venv").exists() {
-        fs::remove_dir_all(folder.join("venv"))?;
-    }
-    fs::create_dir_all(&folder)?;
-    run(Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")))?;
-    let mut pip = Command::new(programs.join("python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    run(pip.arg("--requirement").arg(root().join(REQUIREMENTS)))
-        .context("Schemathesis could not be installed")?;
-    fs::write(&installed, requirements)?;
-    Ok(programs)
+    install::python_packages("schemathesis", REQUIREMENTS)
 }

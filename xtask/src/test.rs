@@ -14,7 +14,7 @@ use crate::postgres::Cluster;
 use crate::suite::Settings;
 use crate::{
     advisories, cargo, dist, features, fuzz, generate, install, licences, mcp, promtool,
-    run as run_command, schemathesis, storm, suite,
+    run as run_command, schemathesis, servers, storm, suite,
 };
 
 pub(crate) struct Step {
@@ -85,7 +85,7 @@ impl<T> OnFirstUse<T> {
     }
 }
 
-const STEPS: [Step; 15] = [
+const STEPS: [Step; 16] = [
     step("format", "every file is formatted", Group::First, &[], format),
     step("lint", "everything compiles, and Clippy finds nothing", Group::First, &[], lint),
     step("licences", "every dependency may be used", Group::First, &[], |_| licences::check()),
@@ -129,6 +129,13 @@ const STEPS: [Step; 15] = [
         Group::Waiting,
         &[Tool::Promtool],
         metrics,
+    ),
+    step(
+        "servers",
+        "backups in a real S3 server, which checks signatures",
+        Group::Waiting,
+        &[Tool::Servers],
+        other_servers,
     ),
     step(
         "mcp",
@@ -354,6 +361,14 @@ fn packages(shared: &Shared) -> Result<()> {
 fn metrics(shared: &Shared) -> Result<()> {
     shared.binaries()?;
     promtool::check()
+}
+
+/// The client alone, and the whole program, against servers of others.
+fn other_servers(shared: &Shared) -> Result<()> {
+    let binaries = shared.binaries_where(|it| it.package == "s3" && it.target == "it")?;
+    servers::check(|environment| {
+        suite::run("servers", &binaries, &Settings { environment, arguments: &["real::"] })
+    })
 }
 
 fn mcp_clients(shared: &Shared) -> Result<()> {
