@@ -19,6 +19,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use clap::Parser as _;
+// Links faster memory functions into the static program.
+use memops as _;
 
 use cli::{Cli, Command};
 use config::{Config, Search};

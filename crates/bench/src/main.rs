@@ -19,6 +19,8 @@ use std::sync::Arc;
 
 use anyhow::{bail, ensure};
 use base::{Clock, Entropy};
+// Links the memory functions of the shipped program.
+use memops as _;
 use service::ledger::quotes::{Trading, WhenClosed};
 use service::platform::installation;
 use service::platform::limits::Policy;
