@@ -12,9 +12,9 @@ use crate::client::ClientCapabilities;
 use crate::era::Era;
 use crate::message::Code;
 use crate::object::BYTES_MAX;
-use crate::results::{tool_error, tool_result};
+use crate::results::{into_text, tool_error, tool_result};
 use crate::surface::{Answering, Context, List, Outcome, Surface, ToolCall};
-use crate::text::clean_json;
+use crate::text::{clean_json, write_document_str};
 use crate::tool::{Call, Kind, Tool};
 use crate::{elicitation, prompts, resources, tools};
 
@@ -164,11 +164,11 @@ async fn read_resource(context: &Context<'_>, uri: &str) -> Outcome {
             let mut result = b"{\"contents\":[{\"uri\":".to_vec();
             write_str(&mut result, uri);
             result.extend_from_slice(b",\"mimeType\":\"application/json\",\"text\":");
-            write_str(&mut result, &json);
+            write_document_str(&mut result, &json);
             result.extend_from_slice(b"}]");
             result.extend_from_slice(context.cache_hints(0).as_bytes());
             result.push(b'}');
-            Outcome::Result(String::from_utf8_lossy(&result).into_owned())
+            Outcome::Result(into_text(result))
         }
         Ok(None) | Err(Error::NotFound(_)) => Outcome::no_resource(uri),
         Err(Error::Forbidden(missing)) => Outcome::MissingScopes(missing),

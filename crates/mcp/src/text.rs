@@ -1,8 +1,15 @@
 //! Text of others in answers: banks, files and webhooks write it, so it must not hide or reorder what a reader sees.
 
+use std::borrow::Cow;
+
+use wire::json::write_str;
+
 /// Removes control characters and those that are invisible or change the direction of text from a JSON document. They can
 /// only be inside its strings, written as they are or escaped. Line breaks and tabs stay.
 pub(crate) fn clean_json(json: String) -> String {
+    if is_plain(json.as_bytes()) {
+        return json;
+    }
     let suspicious = |it: char| it == '\\' || is_removed(it);
     if !json.contains(suspicious) {
         return json;
@@ -35,8 +42,59 @@ pub(crate) fn clean_json(json: String) -> String {
     clean
 }
 
+/// Whether all bytes are printable ASCII characters and none is a backslash, as in most answers.
+fn is_plain(json: &[u8]) -> bool {
+    // No early end inside a piece, so that many bytes are compared at once.
+    let is_plain = |it: &u8| (b' '..=b'~').contains(it) & (*it != b'\\');
+    json.chunks(512).all(|piece| piece.iter().fold(true, |plain, it| plain & is_plain(it)))
+}
+
+/// Appends a JSON document as a JSON string. A document has a quote every few bytes, so each byte is written without a
+/// branch instead of looking for the next that needs escaping.
+pub(crate) fn write_document_str(out: &mut Vec<u8>, json: &str) {
+    let start = out.len();
+    // Room for two quotes, and for a backslash before every byte.
+    out.resize(start + 2 * json.len() + 2, b'"');
+    let room = &mut out[start..];
+    let (mut at, mut lowest) = (1, u8::MAX);
+    for byte in json.bytes() {
+        room[at] = b'\\';
+        at += usize::from((byte == b'"') | (byte == b'\\'));
+        room[at] = byte;
+        at += 1;
+        lowest = lowest.min(byte);
+    }
+    if lowest < b' ' {
+        // Line breaks between the members, which are escaped by a letter.
+        out.truncate(start);
+        return write_str(out, json);
+    }
+    room[at] = b'"';
+    out.truncate(start + at + 1);
+}
+
 /// The beginning of a text on one line, with at most so many bytes of JSON.
-pub(crate) fn shorten(text: &str, longest: usize) -> String {
+pub(crate) fn shorten(text: &str, longest: usize) -> Cow<'_, str> {
+    if text.len() <= longest && is_one_plain_line(text.as_bytes()) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(shorten_any(text, longest))
+}
+
+/// Whether `shorten` has nothing to change but the length: plain characters, no quotes, and single spaces between words.
+fn is_one_plain_line(text: &[u8]) -> bool {
+    let mut before = b' ';
+    for byte in text {
+        let is_plain = (b' '..=b'~').contains(byte) && !matches!(byte, b'"' | b'\\');
+        if !is_plain || (*byte == b' ' && before == b' ') {
+            return false;
+        }
+        before = *byte;
+    }
+    before != b' ' || text.is_empty()
+}
+
+fn shorten_any(text: &str, longest: usize) -> String {
     let mut words = text.split_whitespace();
     let mut line = words.next().unwrap_or_default().to_owned();
     for word in words {
@@ -106,6 +164,18 @@ mod tests {
             let seen = |it: &char| !is_removed(*it) || matches!(it, '\n' | '\t');
             let expected: String = text.chars().filter(seen).collect();
             prop_assert_eq!(read, expected);
+        }
+
+        #[test]
+        fn documents_are_written_as_strings(text in "\\PC*|[\\x00-\\x7f]{0,40}|.*[\"\\\\\n].*") {
+            let mut ours = b"before".to_vec();
+            write_document_str(&mut ours, &text);
+            prop_assert_eq!(&ours[6..], serde_json::to_vec(&text).unwrap());
+        }
+
+        #[test]
+        fn a_plain_text_is_shortened_like_any_other(text in "[ -~]{0,30}|[a-c ]{0,8}", longest in 0..32_usize) {
+            prop_assert_eq!(shorten(&text, longest), shorten_any(&text, longest));
         }
     }
 }

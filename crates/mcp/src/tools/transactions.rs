@@ -85,7 +85,7 @@ pub(super) static SEARCH_TRANSACTIONS: Tool = Tool {
 
 async fn search(call: &Call<'_>) -> Result<Object> {
     let filter = filter(call)?;
-    let fields = call.arguments.some_of("fields", DEFAULT_FIELDS)?;
+    let fields = in_order(&call.arguments.some_of("fields", DEFAULT_FIELDS)?);
     let limit = call.arguments.whole("limit")?.unwrap_or(25) as usize;
     let cursor = call.arguments.text("cursor")?;
     let mut page = Page { cursor: cursor.as_deref(), limit };
@@ -130,10 +130,15 @@ fn filter(call: &Call<'_>) -> Result<Filter> {
     })
 }
 
-/// Writes a transaction with the chosen fields, in the order of `FIELDS`.
-pub(crate) fn write_row(out: &mut Vec<u8>, row: &TransactionRow<'_>, fields: &[&str]) {
+/// The chosen fields in the order of `FIELDS`, each once.
+fn in_order(chosen: &[&str]) -> Vec<&'static str> {
+    FIELDS.iter().copied().filter(|it| chosen.contains(it)).collect()
+}
+
+/// Writes a transaction with these fields.
+fn write_row(out: &mut Vec<u8>, row: &TransactionRow<'_>, fields: &[&str]) {
     out.push(b'{');
-    for field in FIELDS.iter().filter(|it| fields.contains(it)) {
+    for field in fields {
         if *field == "pending" && !row.pending {
             continue;
         }
@@ -234,8 +239,9 @@ mod tests {
         let names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(names, FIELDS);
         let mut few = Vec::new();
-        write_row(&mut few, &row(&account, 5, "CAFE"), &["amount", "id"]);
+        write_row(&mut few, &row(&account, 5, "CAFE"), &in_order(&["amount", "id", "amount"]));
         let few: serde_json::Value = serde_json::from_slice(&few).unwrap();
-        assert_eq!(few.as_object().unwrap().len(), 2);
+        let names: Vec<&str> = few.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(names, ["id", "amount"]);
     }
 }
