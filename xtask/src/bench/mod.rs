@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::dist::{self, program};
 use crate::{cargo, install, output_of, postgres, run, target_folder};
 
 const USERS: u64 = 500;
@@ -255,12 +256,23 @@ impl BenchDatabase {
 /// The build profile that is shipped.
 const PROFILE: &str = "dist";
 
+/// Builds the benchmarks as the product is shipped: as a static program on Linux, for this system elsewhere.
 pub(crate) fn build() -> Result<()> {
-    run(&mut cargo(&["build", "--profile", PROFILE, "--package", "bench"]))
+    match dist::own_target() {
+        Some(target) => {
+            program::compile(target, "bench", program::commit_seconds()?)?;
+            Ok(())
+        }
+        None => run(&mut cargo(&["build", "--profile", PROFILE, "--package", "bench"])),
+    }
 }
 
 pub(crate) fn bench() -> Result<Command> {
-    Ok(Command::new(target_folder()?.join(PROFILE).join("bench")))
+    let path = match dist::own_target() {
+        Some(target) => program::path(target, "bench")?,
+        None => target_folder()?.join(PROFILE).join("bench"),
+    };
+    Ok(Command::new(path))
 }
 
 fn median(mut rates: Vec<Rate>) -> Rate {

@@ -5,7 +5,7 @@ pub(crate) mod check;
 mod deb;
 mod dependencies;
 mod oci;
-mod program;
+pub(crate) mod program;
 mod ways;
 
 use std::fs;
@@ -51,6 +51,12 @@ pub(crate) const TARGETS: [Target; 2] = [
         cross_apt: "gcc-aarch64-linux-gnu",
     },
 ];
+
+/// The target that this machine can run, if it is shipped for it.
+pub(crate) fn own_target() -> Option<&'static Target> {
+    let is_own = |it: &&Target| it.architecture == std::env::consts::ARCH;
+    TARGETS.iter().find(is_own).filter(|_| cfg!(target_os = "linux"))
+}
 
 /// The targets that are named, or all.
 fn chosen(names: &[&str]) -> Result<Vec<&'static Target>> {

@@ -13,13 +13,20 @@ const BYTES_MAX: usize = 40_000_000;
 
 /// Builds the program, and returns it after checking that it needs no file of the system that runs it.
 pub(crate) fn build(target: &Target, seconds: u64) -> Result<Vec<u8>> {
+    let program = read(&compile(target, "evenkeel", seconds)?)?;
+    check(&program)
+        .with_context(|| format!("the program for {} cannot be shipped", target.triple))?;
+    Ok(program)
+}
+
+/// Compiles a package of the workspace as it is shipped, and returns the path of its program.
+pub(crate) fn compile(target: &Target, package: &str, seconds: u64) -> Result<PathBuf> {
     let (compiler, linker) = tools(target)?;
     if let Some(rustup) = install::on_path("rustup") {
         run(Command::new(rustup).args(["target", "add", target.triple]))?;
     }
-    let folder = target_folder()?.join("shipped");
-    let mut command = cargo(&["build", "--locked", "--profile", "dist", "--package", "evenkeel"]);
-    command.args(["--target", target.triple]).arg("--target-dir").arg(&folder);
+    let mut command = cargo(&["build", "--locked", "--profile", "dist", "--package", package]);
+    command.args(["--target", target.triple]).arg("--target-dir").arg(folder()?);
     let variable = target.triple.replace('-', "_");
     command
         .env(format!("CC_{variable}"), compiler)
@@ -30,10 +37,17 @@ pub(crate) fn build(target: &Target, seconds: u64) -> Result<Vec<u8>> {
         .env("SOURCE_DATE_EPOCH", seconds.to_string())
         .env_remove("RUSTFLAGS");
     run(&mut command)?;
-    let program = read(&folder.join(target.triple).join("dist/evenkeel"))?;
-    check(&program)
-        .with_context(|| format!("the program for {} cannot be shipped", target.triple))?;
-    Ok(program)
+    path(target, package)
+}
+
+/// Where `compile` leaves the program of a package.
+pub(crate) fn path(target: &Target, package: &str) -> Result<PathBuf> {
+    Ok(folder()?.join(target.triple).join("dist").join(package))
+}
+
+/// A target folder of its own, because the flags differ from those of other builds.
+fn folder() -> Result<PathBuf> {
+    Ok(target_folder()?.join("shipped"))
 }
 
 /// The C compiler and the linker. Rust brings musl itself; the C parts need a compiler, on this architecture one that
