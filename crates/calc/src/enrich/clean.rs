@@ -38,7 +38,7 @@ pub fn clean(description: &str) -> CleanedDescriptor {
     let mut cleaned = first_pass(&parser);
     // A person may have a merchant's name in front of another.
     cleaned.merchant = merchant(&cleaned.key).filter(|it| !cleaned.person || it.key == cleaned.key);
-    name_behind_withdrawal(&mut cleaned);
+    name_behind_channel(&mut cleaned);
     let is_known = cleaned.merchant.is_some() || cleaned.key == UNKNOWN;
     if !is_known && !cleaned.person && !keywords::is_banks_own(&cleaned.key) {
         clean_again(DescriptorParser { is_strict: true, ..parser }, &mut cleaned);
@@ -46,9 +46,14 @@ pub fn clean(description: &str) -> CleanedDescriptor {
     cleaned
 }
 
-/// Some banks write WITHDRAWAL in front of every row. In front of a known merchant it is no cash.
-fn name_behind_withdrawal(cleaned: &mut CleanedDescriptor) {
-    let name = cleaned.key.strip_prefix("WITHDRAWAL ").filter(|_| cleaned.merchant.is_none());
+/// Some banks write WITHDRAWAL or PAYMENT in front of every row. In front of a known merchant it is neither cash nor the
+/// payment of a card.
+fn name_behind_channel(cleaned: &mut CleanedDescriptor) {
+    if cleaned.merchant.is_some() {
+        return;
+    }
+    let words = ["WITHDRAWAL ", "PAYMENT "];
+    let name = words.iter().find_map(|it| cleaned.key.strip_prefix(it));
     if let Some(merchant) = name.and_then(merchant) {
         cleaned.merchant = Some(merchant);
         merchant.key.clone_into(&mut cleaned.key);

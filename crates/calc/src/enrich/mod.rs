@@ -36,7 +36,7 @@ pub use display_name::display_name;
 pub use history::{History, Sample};
 use keywords::Keyword;
 pub use merchants::{Flag, Merchant, merchant};
-use model::Guess;
+use model::{Guess, PaidBy};
 pub use rules::{AmountRange, Rule, RuleSubject, Rules, precedence};
 pub use train::train_model;
 
@@ -187,6 +187,8 @@ impl Row<'_> {
             .or_else(|| wages().map(by(CategorySource::Keyword)))
             .or_else(|| self.card_payment().map(by(CategorySource::Keyword)))
             .or_else(|| self.download().map(by(CategorySource::Merchant)))
+            .or_else(|| self.supercenter().map(by(CategorySource::Merchant)))
+            .or_else(|| self.paid_by_seller().map(by(CategorySource::Keyword)))
             .or_else(|| traded().map(by(CategorySource::Merchant)))
             .or_else(|| self.brand(brands::exact).map(by(CategorySource::Merchant)))
             .or_else(|| self.keyword().map(by(CategorySource::Keyword)))
@@ -197,6 +199,8 @@ impl Row<'_> {
             .or_else(|| history.guess(&sample).map(by(CategorySource::History)))
             .or_else(|| self.processor_category().map(by(CategorySource::Keyword)))
             .or_else(|| self.unnamed_payment().map(by(CategorySource::Keyword)))
+            .or_else(|| self.sent_by_person().map(by(CategorySource::Keyword)))
+            .or_else(|| self.donation().map(by(CategorySource::Keyword)))
             // A generic category of the source is better than none.
             .or_else(|| self.facts.source_category.map(by(CategorySource::Provider)))
             .or_else(|| self.guess().map(|it| (it.category, CategorySource::Guess)))
@@ -325,6 +329,55 @@ impl Row<'_> {
     fn download(&self) -> Option<Category> {
         let is_bought = self.is_purchase() && statement_words::is_download(&self.words);
         Category::parse("ENTERTAINMENT_OTHER_ENTERTAINMENT").filter(|_| is_bought)
+    }
+
+    /// Purchases in a superstore whose name says that it has a supermarket. Card networks classify these as grocery
+    /// stores, and so do most people.
+    fn supercenter(&self) -> Option<Category> {
+        let is_superstore =
+            |it: &Merchant| it.category.detailed() == "GENERAL_MERCHANDISE_SUPERSTORES";
+        let is_bought = self.is_purchase()
+            && self.merchant.is_some_and(is_superstore)
+            && statement_words::is_supercenter(&self.words);
+        Category::parse("FOOD_AND_DRINK_GROCERIES").filter(|_| is_bought)
+    }
+
+    /// Money that a seller sends by ACH is not a refund of a purchase by card: it pays a worker, a supplier or expenses.
+    fn paid_by_seller(&self) -> Option<Category> {
+        let is_seller = |it: &Merchant| !ABOUT_MONEY.contains(&it.category.primary());
+        let is_paid = self.is_unexplained_inflow()
+            && !self.cleaned.is_found_inside
+            && self
+                .merchant
+                .is_some_and(|it| is_seller(it) && it.category(true) == Some(it.category))
+            && statement_words::is_ach(&self.words);
+        Category::parse("INCOME_OTHER").filter(|_| is_paid && self.keyword().is_none())
+    }
+
+    /// Money into a deposit account that is no refund.
+    fn is_unexplained_inflow(&self) -> bool {
+        self.facts.inflow
+            && self.facts.account_kind == AccountKind::Depository
+            && !self.cleaned.refund_words
+    }
+
+    /// Money from somebody unknown through a wallet, or from a sender that has a person's name.
+    fn sent_by_person(&self) -> Option<Category> {
+        let is_by_wallet = self.cleaned.processor == Some(Processor::Paypal);
+        let is_sent = self.is_unexplained_inflow()
+            && self.merchant.is_none()
+            && !self.is_banks_own()
+            && (is_by_wallet || statement_words::is_person(&self.cleaned.key, &self.words));
+        Category::parse("TRANSFER_IN_OTHER_TRANSFER_IN").filter(|_| is_sent)
+    }
+
+    /// A payment by card to a fund: shares in a fund are not bought by card.
+    fn donation(&self) -> Option<Category> {
+        let is_given = self.is_purchase()
+            && !self.facts.inflow
+            && self.words.contains(&"FUND")
+            && statement_words::paid_by(&self.words) == PaidBy::Card;
+        Category::parse("GOVERNMENT_AND_NON_PROFIT_DONATIONS").filter(|_| is_given)
     }
 
     /// A payment to a card of a known issuer, unless the text names another debt.

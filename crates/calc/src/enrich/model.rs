@@ -67,8 +67,8 @@ impl PaidBy {
     /// may be a restaurant.
     fn least_margin(self, is_one_word: bool, class: usize) -> i32 {
         match (self, is_one_word) {
-            (PaidBy::Card, true) if class == FOOD_AND_DRINK => 40,
-            (PaidBy::Card, false) => 40,
+            (PaidBy::Card, true) if class == FOOD_AND_DRINK => 25,
+            (PaidBy::Card, false) => 25,
             (PaidBy::Account, false) => 20,
             (_, true) => 110,
         }

@@ -18,6 +18,7 @@ struct StatementWords {
     fees: WordMap<&'static str, ()>,
     /// What banks charge for, with the category of the fee.
     charged: WordMap<&'static str, Category>,
+    given_names: WordMap<&'static str, ()>,
 }
 
 static WORDS: LazyLock<StatementWords> = LazyLock::new(|| {
@@ -30,6 +31,7 @@ static WORDS: LazyLock<StatementWords> = LazyLock::new(|| {
         payments: of("payment").map(|it| (it, ())).collect(),
         fees: of("fee").map(|it| (it, ())).collect(),
         charged: charged.collect(),
+        given_names: of("given-name").map(|it| (it, ())).collect(),
     }
 });
 
@@ -58,6 +60,66 @@ pub(super) fn is_download(words: &[&str]) -> bool {
         |it: &[&str]| ["AMAZON", "AMZN"].contains(&it[0]) && it[1].starts_with("DIGIT");
     words.windows(2).any(is_digital)
 }
+
+/// Whether the words name a superstore with a supermarket: WM SUPERCENTER, or WAL-MART SUPER where a bank cut it off.
+pub(super) fn is_supercenter(words: &[&str]) -> bool {
+    let is_whole = |it: &&str| {
+        ["SUPERCEN", "SUPERCTR", "SUPERCNTR", "SUPERTARGET"]
+            .iter()
+            .any(|start| it.starts_with(start))
+    };
+    let is_cut = |it: &[&str]| it[0].ends_with("MART") && it[1].starts_with("SUPER");
+    words.iter().any(is_whole) || words.windows(2).any(is_cut)
+}
+
+/// Whether the words are those of a transfer by ACH, as American banks write them.
+pub(super) fn is_ach(words: &[&str]) -> bool {
+    words.iter().any(|it| ["INDN", "PPD", "CCD"].contains(it))
+}
+
+/// Whether a key has the form of a person's name: a given name and one to three other words, or an initial beside a word.
+/// The words of the whole text must not name the form of a company, which keys no longer contain.
+pub(super) fn is_person(key: &str, text: &[&str]) -> bool {
+    const MOST_WORDS: usize = 4;
+    let words: Vec<&str> = key.split(' ').collect();
+    let is_name = |it: &str| it.len() > 2 && it.chars().all(char::is_alphabetic);
+    let is_initial = |it: &str| it.len() == 1 && it.chars().all(char::is_alphabetic);
+    let is_company = text.iter().any(|it| COMPANIES.contains(it));
+    match words[..] {
+        [first, second, ..] if words.len() <= MOST_WORDS && !is_company => {
+            is_initial(first) && words.iter().any(|it| is_name(it))
+                || is_name(first) && is_initial(second)
+                || WORDS.given_names.contains_key(first) && is_name(second)
+        }
+        _ => false,
+    }
+}
+
+/// Words of names that are not of a person.
+const COMPANIES: [&str; 22] = [
+    "AG",
+    "AND",
+    "ASSOCIATES",
+    "BANK",
+    "BV",
+    "CO",
+    "COMPANY",
+    "CORP",
+    "FOUNDATION",
+    "FUND",
+    "GMBH",
+    "GROUP",
+    "HOSPITAL",
+    "INC",
+    "INS",
+    "INSURANCE",
+    "LLC",
+    "LLP",
+    "LTD",
+    "SCHOOL",
+    "SERVICES",
+    "UNIVERSITY",
+];
 
 /// Words of debits and transfers, besides those for paying.
 const FROM_ACCOUNT: [&str; 22] = [

@@ -24,6 +24,11 @@ fn money_from_wallets_tax_offices_and_employers_is_not_a_purchase() {
         ("TITLEMAX FUNDING", "LOAN_DISBURSEMENTS_PERSONAL"),
         ("POSHMARK INC", "INCOME_GIG_ECONOMY"),
         ("USERTESTING INC", "INCOME_OTHER"),
+        ("BLUE BARN LLP DES:PAY ID:77 INDN:SAM LEE CO ID:1 PPD", "INCOME_SALARY"),
+        ("VERIZON WIRELESS DES:EXPENSE ID:77 INDN:SAM LEE", "INCOME_OTHER"),
+        ("VERIZON WIRELESS DES:CREDITS ID:77 INDN:SAM LEE CO ID:1 CCD", "INCOME_OTHER"),
+        ("EBAY COMMERCE 8842", "INCOME_OTHER"),
+        ("ROUND UP SAVINGS DEPOSIT", "TRANSFER_IN_SAVINGS"),
     ] {
         assert_eq!(plain(description, &paid).category, Some(category(code)), "{description}");
     }
@@ -38,4 +43,21 @@ fn a_refund_has_the_category_of_the_purchase() {
     ] {
         assert_eq!(plain(description, &back).category, Some(category(code)), "{description}");
     }
+}
+
+#[test]
+fn money_from_a_person_is_a_transfer() {
+    let paid = facts_for(AccountKind::Depository, true);
+    for sender in ["PAYPAL *SAM LEE", "SUSAN QUINTERO", "R HOLLIS RENT SHARE", "HOLLIS R T LUNCH"] {
+        let expected = Some(category("TRANSFER_IN_OTHER_TRANSFER_IN"));
+        assert_eq!(plain(sender, &paid).category, expected, "{sender}");
+    }
+    for sender in ["SUSAN QUINTERO LLC", "QUINTERO HOLLIS", "SUSAN", "QUINTERO MEDIA I"] {
+        assert_eq!(plain(sender, &paid).category, None, "{sender}");
+    }
+    let spent = facts_for(AccountKind::Depository, false);
+    assert_ne!(
+        plain("SUSAN QUINTERO", &spent).category.map(|it| it.primary()),
+        Some("TRANSFER_OUT")
+    );
 }

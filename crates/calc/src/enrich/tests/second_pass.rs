@@ -210,3 +210,36 @@ fn a_download_is_not_what_the_marketplace_sells_otherwise() {
     assert_eq!(found.key, "AMAZON");
     assert_eq!(found.category, Some(category("ENTERTAINMENT_OTHER_ENTERTAINMENT")));
 }
+
+#[test]
+fn superstores_with_a_supermarket_sell_groceries() {
+    for (description, code) in [
+        ("WM SUPERCENTER #1204", "FOOD_AND_DRINK_GROCERIES"),
+        ("WAL WAL-MART SUPER 1204 DAYTON OH", "FOOD_AND_DRINK_GROCERIES"),
+        ("MEIJER # 120 DAYTON OH", "FOOD_AND_DRINK_GROCERIES"),
+        ("WAL-MART #1204", "GENERAL_MERCHANDISE_SUPERSTORES"),
+        ("WALMART.COM 8005550142", "GENERAL_MERCHANDISE_SUPERSTORES"),
+        ("SUPERCUTS 1204", "PERSONAL_CARE_HAIR_AND_BEAUTY"),
+    ] {
+        let spent = facts_for(AccountKind::Depository, false);
+        assert_eq!(plain(description, &spent).category, Some(category(code)), "{description}");
+    }
+    assert_eq!(merchant_key("WM SUPERCENTER #1204"), merchant_key("WALMART.COM"));
+}
+
+#[test]
+fn a_merchant_behind_the_word_payment_is_paid() {
+    let spent = facts_for(AccountKind::Depository, false);
+    let utility = Some(category("RENT_AND_UTILITIES_GAS_AND_ELECTRICITY"));
+    assert_eq!(plain("PAYMENT NATIONALGRID_0 DAYTON OH", &spent).category, utility);
+    let card = Some(category("LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"));
+    assert_eq!(plain("PAYMENT CAPITAL ONE", &spent).category, card);
+}
+
+#[test]
+fn a_payment_by_card_to_a_fund_is_a_donation() {
+    let spent = facts_for(AccountKind::Depository, false);
+    let given = Some(category("GOVERNMENT_AND_NON_PROFIT_DONATIONS"));
+    assert_eq!(plain("DEBIT CARD PURCHASE QUINTERO FUND TX", &spent).category, given);
+    assert_ne!(plain("QUINTERO FUND DES:ACH INDN:SAM PPD", &spent).category, given);
+}

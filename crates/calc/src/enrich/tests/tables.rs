@@ -174,6 +174,7 @@ fn every_line_of_the_descriptor_table_is_valid() {
         "payment",
         "fee",
         "charged",
+        "given-name",
     ];
     for (section, line) in descriptors::lines() {
         assert!(sections.contains(&section), "{section}");
