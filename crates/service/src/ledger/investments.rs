@@ -157,8 +157,10 @@ async fn with_cost(
     if stored.iter().any(lacks_cost) {
         let trades = Trades::read(app, user).await?;
         for it in stored.iter_mut().filter(|it| lacks_cost(it)) {
-            let Position { account_id, quantity, .. } = it.position;
-            it.position.cost_basis_minor = trades.cost(account_id, &it.security, quantity);
+            let Position { account_id, quantity, symbol, name, .. } = &it.position;
+            let names: Vec<&str> =
+                [&*it.security, &**name].into_iter().chain(symbol.as_deref()).collect();
+            it.position.cost_basis_minor = trades.cost(*account_id, &names, *quantity);
         }
     }
     Ok(stored.into_iter().map(|it| it.position).collect())

@@ -1,6 +1,6 @@
 //! Imported trades of securities, and the cost of positions that follows from them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use base::draft::TradeKind;
 use base::{AccountId, Date, Fixed9, ImportId, UserId};
@@ -9,7 +9,7 @@ use db::params;
 
 use crate::{App, Result};
 
-/// The trades of a person, by account and the source's id of the security.
+/// The trades of a person, by account and how their source names the security, in capitals: its id, symbol or name.
 pub(super) struct Trades(HashMap<(AccountId, String), Vec<Trade>>);
 
 /// What tells trades of one import apart. A trade that several imports report is the same.
@@ -41,16 +41,24 @@ impl Trades {
             let count = by_import.values().copied().max().unwrap_or(0);
             let TradeKey { account, security, on, kind, quantity, per, amount_minor, .. } = key;
             let trade = Trade { on, kind, quantity, per, amount_minor };
-            let of_security = trades.entry((account, security)).or_default();
+            let of_security = trades.entry((account, security.to_uppercase())).or_default();
             of_security.extend(std::iter::repeat_n(trade, count));
         }
         Ok(Trades(trades))
     }
 
-    /// The cost of a position, if its trades explain all of it.
-    pub(super) fn cost(&self, account: AccountId, security: &str, held: Fixed9) -> Option<i64> {
-        let trades = self.0.get(&(account, security.to_owned()))?;
-        Some(cost(trades, held)?.average_minor)
+    /// The cost of a position, if its trades explain all of it: those under one of the names of its security, else those
+    /// under all of them. Files of different formats name a security differently.
+    pub(super) fn cost(&self, account: AccountId, names: &[&str], held: Fixed9) -> Option<i64> {
+        let names: BTreeSet<String> = names.iter().map(|it| it.to_uppercase()).collect();
+        let found: Vec<&Vec<Trade>> =
+            names.into_iter().filter_map(|it| self.0.get(&(account, it))).collect();
+        let all = || match found.len() {
+            0 | 1 => None,
+            _ => cost(&found.iter().copied().flatten().cloned().collect::<Vec<_>>(), held),
+        };
+        let one = found.iter().find_map(|it| cost(it, held));
+        Some(one.or_else(all)?.average_minor)
     }
 }
 

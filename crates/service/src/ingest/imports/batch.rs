@@ -44,6 +44,8 @@ pub(super) struct Batch {
     pub(super) format: &'static str,
     /// Rows of its file that could not be read.
     pub(super) rejected: usize,
+    /// The trades that it has saved.
+    pub(super) trades: i64,
 }
 
 /// An account of the import after it was saved.

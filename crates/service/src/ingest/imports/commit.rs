@@ -83,6 +83,7 @@ pub(crate) fn commit_in(
         rejected: request.file.rejected,
         all_dirty: false,
         app: app.clone(),
+        trades: 0,
     };
     let first = request.accounts.first();
     let provenance = first.map_or_else(|| "".into(), |it| Arc::clone(&it.provenance));

@@ -9,7 +9,7 @@ use crate::Result;
 
 pub(super) fn save(
     tx: &mut Tx<'_>,
-    batch: &Batch,
+    batch: &mut Batch,
     account: AccountId,
     trades: &[TradeDraft],
 ) -> Result<()> {
@@ -17,7 +17,10 @@ pub(super) fn save(
         .iter()
         .map(|it| (it.quantity.to_string(), it.per.map(|it| it.to_string())))
         .collect();
-    let rows = (0_i64..).zip(trades).zip(&quantities).map(|((number, it), (quantity, per))| {
+    // Several accounts of a file may be imported into one account, so trades are numbered over all of them.
+    let first = batch.trades;
+    batch.trades += i64::try_from(trades.len()).unwrap_or(i64::MAX);
+    let rows = (first..).zip(trades).zip(&quantities).map(|((number, it), (quantity, per))| {
         let values: [Param<'_>; 11] = [
             batch.user.into(),
             account.into(),

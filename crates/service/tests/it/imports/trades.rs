@@ -4,6 +4,7 @@ use base::Fixed9;
 use base::draft::{AssetClass, TradeDraft};
 use calc::investments::{Holding, View};
 use service::ingest::imports;
+use service::ingest::imports::files::{self, AccountChoice, Choices, DestinationChoice};
 use service::ledger::investments;
 use testkit::draft::{Account, brokerage, position, statement, trade};
 use testkit::{Person, World};
@@ -91,4 +92,76 @@ async fn the_cost_of_cash_alone_is_no_gain() {
     assert_eq!(total.current_value_minor, Some(150_000));
     assert_eq!((total.total_gain_loss_minor, total.cost_basis_total_minor), (None, None));
     assert_eq!(total.total_gain_loss_percent, None);
+}
+
+#[tokio::test]
+async fn trades_of_other_formats_name_the_security_by_its_symbol_or_name() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let named = |security: &str, on: &str, quantity: &str, minor| TradeDraft {
+        external_id: None,
+        ..trade(on, "buy", security, quantity, minor)
+    };
+    let of = |trades: Vec<TradeDraft>| {
+        let mut held = position("VTI", "15").priced("100", "99");
+        held.security.external_id = "922908769".to_owned();
+        held.security.name = "Vanguard Total Stock Market".to_owned();
+        brokerage("Brokerage").holding([held]).trading(trades)
+    };
+    // A table names the symbol.
+    robin.import(statement([of(vec![named("vti", "2026-01-05", "10", 80_000)])])).await;
+    assert_eq!(cost(&world, &robin).await, (None, None));
+    // Quicken's format names the security as the person did. Both together explain the position.
+    let rest = named("VANGUARD TOTAL STOCK MARKET", "2026-01-09", "5", 45_000);
+    robin.import(statement([of(vec![rest])])).await;
+    assert_eq!(cost(&world, &robin).await, (Some(125_000), Some(25_000)));
+}
+
+/// Commits all accounts of a file into the brokerage account.
+async fn commit(world: &World, person: &Person, text: &str) {
+    let (app, caller) = (&world.app, &person.caller);
+    let into = person.account("Brokerage").await;
+    let id = files::stage(app, caller, "history", text.as_bytes().to_vec()).await.unwrap();
+    let preview = files::preview(app, caller, id).await.unwrap();
+    let destination = Some(DestinationChoice::Existing(into));
+    let choice = || AccountChoice { destination, ..Default::default() };
+    let accounts = (0..preview.accounts.len()).map(|it| (it, choice())).collect();
+    files::choose(app, caller, id, Choices { accounts, ..Default::default() }).await.unwrap();
+    files::commit(app, caller, id).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_history_from_quicken_explains_the_position_even_as_two_accounts() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    robin.import(statement([fund("30", [])])).await;
+    assert_eq!(cost(&world, &robin).await, (None, None));
+    let record = |rest: &str| format!("D1/31/2025\nYTotal Market\n{rest}\n^\n");
+    let history = [
+        "!Type:Security\nNTotal Market\nSVTI\nTStock\n^\n".to_owned(),
+        "!Account\nNOld\nTInvst\n^\n!Type:Invst\n".to_owned(),
+        record("NBuy\nQ10\nT809.95\nO9.95"),
+        "!Account\nNNew\nTInvst\n^\n!Type:Invst\n".to_owned(),
+        record("NReinvDiv\nQ5\nT440.00"),
+        // Two new units for each.
+        "D2/28/2025\nYTotal Market\nNStkSplit\nQ20\n^\n".to_owned(),
+    ];
+    for _ in 0..2 {
+        commit(&world, &robin, &history.concat()).await;
+        assert_eq!(cost(&world, &robin).await, (Some(124_995), Some(175_005)));
+    }
+}
+
+#[tokio::test]
+async fn a_table_of_a_broker_explains_the_position() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    robin.import(statement([fund("6", [])])).await;
+    let table = "Date,Action,Symbol,Description,Quantity,Price,Fees & Comm,Amount\n\
+        01/31/2025,Buy,VTI,TOTAL MARKET ETF,10,$80.00,$1.00,-$801.00\n\
+        02/28/2025,Sell,VTI,TOTAL MARKET ETF,4,$90.00,$1.00,$359.00\n";
+    for _ in 0..2 {
+        commit(&world, &robin, table).await;
+        assert_eq!(cost(&world, &robin).await, (Some(48_060), Some(11_940)));
+    }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use base::draft::{AccountDraft, AccountKind, BalanceDraft, TransactionDraft};
+use base::draft::{
+    AccountDraft, AccountKind, BalanceDraft, TradeDraft, TradeKind, TransactionDraft,
+};
 use base::{Currency, Date, Money, Timestamp, days_from_date};
 
 use super::charges::{self, OpenRow};
@@ -10,6 +12,7 @@ use super::kinds::{self, KindOfAccount, MoneySigns};
 use super::mapping::{Field, Mapping};
 use super::rows::{Entry, Sign};
 use super::running_balance::{self, BalanceStep, Proof};
+use super::trades::RowTrade;
 use crate::files::source_category::SourceCategory;
 use crate::files::table_amount::Direction;
 use crate::files::{
@@ -63,6 +66,8 @@ struct AccountRows {
     card: Option<String>,
     rows: Vec<TransactionDraft>,
     details: Vec<RowDetails>,
+    /// The trades, by the index of their row.
+    trades: Vec<(usize, RowTrade)>,
 }
 
 /// The values of a row that a draft has no field for.
@@ -86,6 +91,8 @@ impl TableAccounts {
         if account.card.as_deref().is_some_and(|it| !same(it, entry.card)) {
             account.card = Some(String::new());
         }
+        let row = account.rows.len();
+        account.trades.extend(entry.trade.map(|it| (row, it)));
         account.details.push(RowDetails {
             line,
             sign: entry.sign,
@@ -144,6 +151,7 @@ impl TableAccounts {
                     card: Some(entry.card.to_owned()),
                     rows: Vec::new(),
                     details: Vec::new(),
+                    trades: Vec::new(),
                 });
                 self.indexes.insert(key, self.accounts.len() - 1);
                 self.accounts.len() - 1
@@ -296,7 +304,12 @@ impl AccountRows {
             self.mark_pending();
         }
         let balance = proof.and_then(|it| self.balance(it, is_owned == kind.is_debt()));
-        self.settle(turns, rejected);
+        let trades = match kind {
+            AccountKind::Investment => self.trades(),
+            _ => Vec::new(),
+        };
+        let kept = self.settle(turns, rejected);
+        let trades = trades.into_iter().filter(|(row, _)| kept[*row]).map(|it| it.1).collect();
         let mask = mask(&self.number).or_else(|| mask(self.card.as_deref().unwrap_or_default()));
         let subtype = subtype.map(str::to_owned).or_else(|| mapping.account_subtype.clone());
         let draft = AccountDraft {
@@ -305,6 +318,7 @@ impl AccountRows {
             institution_name: mapping.institution.clone(),
             balance,
             transactions: self.rows,
+            trades,
             ..AccountDraft::new(external_id, name, kind, self.currency)
         };
         let charges = (is_open && has_open).then_some(charges);
@@ -450,8 +464,34 @@ impl AccountRows {
         }
     }
 
-    /// Applies the sign of charges, subtracts fees, resolves categories, and makes ids unique.
-    fn settle(&mut self, numbers_turn: bool, rejected: &mut Rejections) {
+    /// The trades with the amounts of their rows, and the indexes of these. Pending rows are no trades yet.
+    fn trades(&mut self) -> Vec<(usize, TradeDraft)> {
+        let trades = std::mem::take(&mut self.trades).into_iter();
+        let booked = trades.filter(|(row, _)| !self.rows[*row].pending);
+        let draft = |(index, trade): (usize, RowTrade)| {
+            let (row, fee) = (&self.rows[index], self.details[index].fee_minor);
+            let minor = row.amount.minor().checked_abs();
+            let amount_minor = match trade.kind {
+                TradeKind::Sell => minor.and_then(|it| it.checked_sub(fee)),
+                TradeKind::Buy | TradeKind::Reinvest => minor.and_then(|it| it.checked_add(fee)),
+                _ => None,
+            };
+            let draft = TradeDraft {
+                external_id: row.external_id.clone(),
+                security: trade.security,
+                on: row.authorized_on.unwrap_or(row.posted_on),
+                kind: trade.kind,
+                quantity: trade.quantity,
+                per: None,
+                amount_minor,
+            };
+            (index, draft)
+        };
+        booked.map(draft).collect()
+    }
+
+    /// Applies the sign of charges, subtracts fees, resolves categories, and makes ids unique. Tells which rows are kept.
+    fn settle(&mut self, numbers_turn: bool, rejected: &mut Rejections) -> Vec<bool> {
         let mut fits = Vec::with_capacity(self.rows.len());
         for (row, detail) in self.rows.iter_mut().zip(&self.details) {
             let turns = numbers_turn && detail.sign == Sign::Number;
@@ -472,8 +512,9 @@ impl AccountRows {
             let distinct = make_ids_unique(&mut self.rows);
             fits.iter_mut().zip(distinct).for_each(|(fits, distinct)| *fits &= distinct);
         }
-        let mut fits = fits.into_iter();
-        self.rows.retain(|_| fits.next().unwrap_or(true));
+        let mut kept = fits.iter();
+        self.rows.retain(|_| kept.next().copied().unwrap_or(true));
+        fits
     }
 }
 

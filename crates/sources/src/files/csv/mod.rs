@@ -17,6 +17,7 @@ mod running_balance;
 mod sample;
 mod title_words;
 mod titles;
+mod trades;
 mod words;
 
 #[cfg(test)]

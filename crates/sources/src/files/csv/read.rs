@@ -11,6 +11,7 @@ use super::mapping::{Column, Field, Layout, Mapping};
 use super::row_money::currency_of_iban;
 use super::rows::{Reader, RowRejection};
 use super::sample;
+use super::trades::TradeColumns;
 use crate::files::dates::DateOrderCounts;
 use crate::files::limits::head;
 use crate::files::table_amount::{self, DecimalMark, DecimalMarkCounts};
@@ -33,6 +34,7 @@ pub(super) fn read(
     let reversals = evidence.has_reversals();
     let number = number_above(text, mapping);
     let mut reader = Reader::new(mapping, &layout, options, (order, mark), reversals, titles.len());
+    reader.trades = mapping.has_header.then(|| TradeColumns::find(&titles)).flatten();
     // A single amount in another currency is rejected, a column of them is read.
     reader.currency_is_named &= evidence.named >= evidence.unnamed;
     if let Some(currency) = number.as_deref().and_then(currency_of_iban)

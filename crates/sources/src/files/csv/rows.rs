@@ -9,6 +9,7 @@ use base::{Currency, Date};
 use super::dialect::tidy;
 use super::mapping::{Field, Layout, Mapping};
 use super::row_money::RowMoney;
+use super::trades::{RowTrade, TradeColumns};
 use crate::files::source_category::{self, SourceCategory};
 use crate::files::table_amount::{self, DecimalMark, Direction};
 use crate::files::{DateOrder, ParseOptions, dates};
@@ -35,6 +36,7 @@ pub(super) struct Entry<'c> {
     pub(super) counterparty: Option<String>,
     pub(super) logo: Option<String>,
     pub(super) category: Option<SourceCategory>,
+    pub(super) trade: Option<RowTrade>,
 }
 
 /// How a row tells money in from money out.
@@ -91,6 +93,8 @@ pub(super) struct Reader<'m> {
     counterparty: Vec<usize>,
     pub(super) currencies: Vec<usize>,
     status: Vec<usize>,
+    /// The columns of trades, if the titles name them.
+    pub(super) trades: Option<TradeColumns>,
 }
 
 pub(super) type Cells<'c> = &'c [Cow<'c, str>];
@@ -149,6 +153,7 @@ impl<'m> Reader<'m> {
             counterparty: all(Field::Counterparty),
             currencies: all(Field::Currency),
             status: all(Field::Status),
+            trades: None,
         }
     }
 
@@ -324,6 +329,7 @@ impl<'m> Reader<'m> {
             counterparty,
             logo: some(cell(cells, self.logo)),
             category: self.category(cells),
+            trade: self.trades.and_then(|it| it.read(cells, self.mark)),
         })
     }
 

@@ -1,6 +1,7 @@
-//! The effect of QIF investment actions on the cash of the account.
+//! The effect of QIF investment actions on the cash of the account, and on its positions.
 
-use base::{Currency, Fixed9, Money};
+use base::draft::{TradeDraft, TradeKind};
+use base::{Currency, Date, Fixed9, Money};
 
 use super::records::Record;
 use crate::files::ofx::tokens::clean;
@@ -48,8 +49,46 @@ pub(super) fn cash_row(
 }
 
 fn count(quantity: &str) -> Option<String> {
+    units(quantity).map(|it| it.to_string())
+}
+
+fn units(quantity: &str) -> Option<Fixed9> {
     let quantity = parse_json_decimal(&plain(quantity, Comma::Grouping)?)?;
-    Some(Fixed9::from_billionths(quantity.billionths().abs()).to_string())
+    Some(Fixed9::from_billionths(quantity.billionths().abs()))
+}
+
+/// A split is written as the new units for so many old ones.
+const SPLIT_PER: i128 = 10 * 1_000_000_000;
+
+/// The trade of a security, if the action is one whose effect on the position is known.
+pub(super) fn trade(
+    record: &Record<'_>,
+    security: String,
+    on: Date,
+    currency: Currency,
+) -> Option<TradeDraft> {
+    let written = record.amount.or(record.precise_amount);
+    let minor = written.and_then(|it| amount(it, Comma::Grouping, currency).ok());
+    let minor = minor.map(|it| it.minor().abs());
+    let kind = match record.number?.to_ascii_lowercase().as_str() {
+        "buy" | "buyx" => TradeKind::Buy,
+        "sell" | "sellx" => TradeKind::Sell,
+        "reinvdiv" | "reinvint" | "reinvlg" | "reinvmd" | "reinvsh" => TradeKind::Reinvest,
+        "stksplt" | "stksplit" => TradeKind::Split,
+        // Shares that are added with an amount were bought elsewhere for it.
+        "shrsin" if minor.is_some_and(|it| it > 0) => TradeKind::Buy,
+        "shrsin" => TradeKind::TransferIn,
+        "shrsout" => TradeKind::TransferOut,
+        "rtrncap" | "rtrncapx" => TradeKind::ReturnOfCapital,
+        _ => return None,
+    };
+    let (quantity, per) = match kind {
+        TradeKind::ReturnOfCapital => (Fixed9::ZERO, None),
+        TradeKind::Split => (units(record.quantity?)?, Some(Fixed9::from_billionths(SPLIT_PER))),
+        _ => (units(record.quantity?)?, None),
+    };
+    let amount_minor = minor.filter(|_| kind != TradeKind::Split);
+    Some(TradeDraft { external_id: None, security, on, kind, quantity, per, amount_minor })
 }
 
 /// The description of an action, whether it counts units, and its effect on cash. Actions that end with X settle with
@@ -81,7 +120,7 @@ fn meaning(action: &str) -> Option<(&'static str, bool, Flow)> {
         "reinvdiv" | "reinvint" | "reinvlg" | "reinvmd" | "reinvsh" => {
             ("Reinvest", true, Flow::None)
         }
-        "stksplt" => ("Split", false, Flow::None),
+        "stksplt" | "stksplit" => ("Split", false, Flow::None),
         "shrsin" => ("Transfer in", true, Flow::None),
         "shrsout" => ("Transfer out", true, Flow::None),
         "xin" | "contribx" => ("Transfer in", false, Flow::In),

@@ -6,9 +6,9 @@ mod records;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use base::draft::{AccountDraft, AccountKind, TransactionDraft};
+use base::draft::{AccountDraft, AccountKind, TradeDraft, TransactionDraft};
 use base::{Currency, Date, Money};
 
 use super::limits::{ACCOUNTS_MAX, counted};
@@ -45,8 +45,8 @@ fn is_headless(opening: &str) -> bool {
 
 pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents, FileError> {
     let text = decode(bytes);
-    let (order, is_ambiguous) = order(&text, options);
-    let mut builder = AccountsBuilder::new(order, options);
+    let Survey { order, is_ambiguous, symbols } = survey(&text, options);
+    let mut builder = AccountsBuilder::new(order, symbols, options);
     for item in Records::new(&text) {
         builder.take(item);
     }
@@ -66,25 +66,41 @@ pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents,
     })
 }
 
-/// The order of day and month, determined from the whole file.
-fn order(text: &str, options: &ParseOptions) -> (DateOrder, bool) {
-    let mut evidence = Evidence::default();
-    let mut has_rows = false;
+/// More symbols are not remembered, so that a hostile file does not fill the memory.
+const SYMBOLS_MAX: usize = 10_000;
+
+/// What the whole file says about each of its records.
+struct Survey<'a> {
+    /// The order of day and month, and whether it is ambiguous.
+    order: DateOrder,
+    is_ambiguous: bool,
+    /// The symbols of securities by name.
+    symbols: HashMap<&'a str, &'a str>,
+}
+
+fn survey<'a>(text: &'a str, options: &ParseOptions) -> Survey<'a> {
+    let (mut evidence, mut symbols) = (Evidence::default(), HashMap::new());
+    let mut current = Section::Unknown;
     for item in Records::new(text) {
-        match item {
-            Item::Begin { section, .. } => has_rows = matches!(section, Section::Rows(_)),
-            Item::Record(record) if has_rows => {
-                record.date.into_iter().for_each(|it| evidence.note(it))
+        match (item, current) {
+            (Item::Begin { section, .. }, _) => current = section,
+            (Item::Record(record), Section::Rows(_)) => {
+                record.date.into_iter().for_each(|it| evidence.note(it));
+            }
+            (Item::Record(record), Section::Securities) if symbols.len() < SYMBOLS_MAX => {
+                symbols.extend(record.number.zip(record.symbol));
             }
             _ => {}
         }
     }
-    evidence.order(options)
+    let (order, is_ambiguous) = evidence.order(options);
+    Survey { order, is_ambiguous, symbols }
 }
 
 /// The accounts of a file while it is read.
 struct AccountsBuilder<'a, 'h> {
     order: DateOrder,
+    symbols: HashMap<&'a str, &'a str>,
     options: &'h ParseOptions,
     section: Section,
     /// The account named for the next section.
@@ -99,9 +115,14 @@ struct AccountsBuilder<'a, 'h> {
 }
 
 impl<'a, 'h> AccountsBuilder<'a, 'h> {
-    fn new(order: DateOrder, options: &'h ParseOptions) -> AccountsBuilder<'a, 'h> {
+    fn new(
+        order: DateOrder,
+        symbols: HashMap<&'a str, &'a str>,
+        options: &'h ParseOptions,
+    ) -> AccountsBuilder<'a, 'h> {
         AccountsBuilder {
             order,
+            symbols,
             options,
             section: Section::Unknown,
             named: None,
@@ -118,7 +139,7 @@ impl<'a, 'h> AccountsBuilder<'a, 'h> {
         match item {
             Item::EndOfList => self.named = None,
             Item::Cut { line } => {
-                if self.section != Section::Skipped {
+                if !matches!(self.section, Section::Skipped | Section::Securities) {
                     self.rejected.add(line, "the file breaks off within this row");
                 }
                 self.note_cut(line);
@@ -132,7 +153,7 @@ impl<'a, 'h> AccountsBuilder<'a, 'h> {
                         let reason = format!("the section {} is unknown", quote(header));
                         self.rejected.add(line, format!("{reason}, so it is left out"));
                     }
-                    Section::Account | Section::Skipped => {}
+                    Section::Account | Section::Securities | Section::Skipped => {}
                 }
             }
             Item::Record(record) => match self.section {
@@ -141,7 +162,7 @@ impl<'a, 'h> AccountsBuilder<'a, 'h> {
                     self.named = record.number.map(|it| (it, kind));
                 }
                 Section::Rows(kind) => self.enter(kind, &record),
-                Section::Skipped | Section::Unknown => {}
+                Section::Securities | Section::Skipped | Section::Unknown => {}
             },
         }
     }
@@ -187,7 +208,9 @@ impl<'a, 'h> AccountsBuilder<'a, 'h> {
             }
             Err(reason) => return self.rejected.add(record.line, reason),
         };
+        let trade = self.trade(kind, record, row.posted_on);
         let account = &mut self.accounts[current];
+        account.trades.extend(trade);
         // Quicken begins each account with a row that names it.
         if let Some(own) = opening_of(record)
             && account.external_id.is_empty()
@@ -197,6 +220,13 @@ impl<'a, 'h> AccountsBuilder<'a, 'h> {
             account.name.clone_from(&account.external_id);
         }
         account.transactions.push(row);
+    }
+
+    /// The trade of an investment record, if its effect on the position is known.
+    fn trade(&self, kind: Kind, record: &Record<'_>, on: Date) -> Option<TradeDraft> {
+        let name = record.security.filter(|_| kind == Kind::Investment)?;
+        let security = self.symbols.get(name).copied().unwrap_or(name);
+        actions::trade(record, clean(security).to_uppercase(), on, self.options.currency)
     }
 
     /// The transaction, and a note if its amount was rounded.

@@ -8,6 +8,8 @@ pub(super) enum Section {
     /// Names the account of the section that follows.
     Account,
     Rows(Kind),
+    /// Names securities, with their symbols.
+    Securities,
     /// Categories, classes, prices: no transactions.
     Skipped,
     Unknown,
@@ -72,6 +74,8 @@ pub(super) struct Record<'a> {
     pub(super) category: Option<&'a str>,
     pub(super) security: Option<&'a str>,
     pub(super) quantity: Option<&'a str>,
+    /// The symbol, in a list of securities.
+    pub(super) symbol: Option<&'a str>,
     /// Whether the amount is split into several categories.
     pub(super) is_split: bool,
 }
@@ -91,6 +95,7 @@ impl<'a> Record<'a> {
             'L' => &mut self.category,
             'Y' => &mut self.security,
             'Q' => &mut self.quantity,
+            'S' => &mut self.symbol,
             _ => return,
         };
         if !value.is_empty() {
@@ -166,9 +171,8 @@ fn begin(header: &str) -> Option<Section> {
     match word.trim() {
         "account" => Some(Section::Account),
         "type" => Some(match rest.trim() {
-            "cat" | "class" | "memorized" | "security" | "prices" | "budget" | "tag" => {
-                Section::Skipped
-            }
+            "security" => Section::Securities,
+            "cat" | "class" | "memorized" | "prices" | "budget" | "tag" => Section::Skipped,
             rest => Kind::parse(rest).map_or(Section::Unknown, Section::Rows),
         }),
         "option" | "clear" => None,

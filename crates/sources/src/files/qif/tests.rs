@@ -93,6 +93,51 @@ fn the_number_of_accounts_is_limited() {
     assert_eq!((reading.accounts.len(), reading.rejected.count), (1_000, 2));
 }
 
+/// One line for each trade of a file with these investment records.
+fn trades(records: &str) -> Vec<String> {
+    let text = format!("!Type:Security\nNQuintero Index\nSQXB\nTStock\n^\n!Type:Invst\n{records}");
+    let reading = read(text.as_bytes(), &fixtures::options()).unwrap();
+    assert_eq!(reading.rejected.count, 0);
+    let shown = |it: &base::draft::TradeDraft| {
+        let per = it.per.map_or(String::new(), |it| format!(" per {it}"));
+        let amount = it.amount_minor.map_or("?".to_owned(), |it| it.to_string());
+        format!("{} {} {} {}{per} {amount}", it.on, it.kind.as_str(), it.security, it.quantity)
+    };
+    reading.accounts.iter().flat_map(|it| &it.draft.trades).map(shown).collect()
+}
+
+#[test]
+fn investment_records_are_trades_by_symbol_or_name() {
+    let record = |action: &str, rest: &str| format!("D1/31/2024\nN{action}\n{rest}\n^\n");
+    let listed = "YQuintero Index\nI20.00";
+    let records = [
+        record("Buy", &format!("{listed}\nQ1,000\nT20,009.95\nO9.95")),
+        record("SellX", &format!("{listed}\nQ4\nT100.00\nL[Checking]")),
+        record("ReinvDiv", &format!("{listed}\nQ0.25\nT5.00")),
+        record("StkSplit", "YQuintero Index\nQ20"),
+        record("RtrnCap", "YQuintero Index\nT7.00"),
+        record("ShrsOut", "YQuintero Index\nQ3"),
+        record("ShrsIn", "YHollis Fund\nQ3"),
+        record("ShrsIn", "YHollis Fund\nQ3\nI10\nT30.00"),
+        record("Div", "YQuintero Index\nT7.00"),
+        record("ShtSell", "YQuintero Index\nQ3\nT7.00"),
+        record("Cash", "T7.00\nPSomebody"),
+    ];
+    assert_eq!(
+        trades(&records.concat()),
+        [
+            "2024-01-31 buy QXB 1000 2000995",
+            "2024-01-31 sell QXB 4 10000",
+            "2024-01-31 reinvest QXB 0.25 500",
+            "2024-01-31 split QXB 20 per 10 ?",
+            "2024-01-31 return_of_capital QXB 0 700",
+            "2024-01-31 transfer_out QXB 3 ?",
+            "2024-01-31 transfer_in HOLLIS FUND 3 ?",
+            "2024-01-31 buy HOLLIS FUND 3 3000",
+        ]
+    );
+}
+
 static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| fixtures::load("qif"));
 
 proptest! {
