@@ -18,20 +18,27 @@ pub enum SetupError {
     Tls(String),
 }
 
-/// Both connectors share a session cache, so that a second connection to a host is cheaper.
+/// The connectors share a session cache, so that a second connection to a host is cheaper.
 #[derive(Clone)]
 pub(crate) struct Tls {
     pub(crate) http1: TlsConnector,
     pub(crate) http1_or_http2: TlsConnector,
+    /// Without a protocol of HTTP, for mail.
+    pub(crate) plain: TlsConnector,
 }
 
 impl Tls {
     pub(crate) fn new(extra_ca: Option<&[u8]>) -> Result<Tls, SetupError> {
-        let mut http1 = config(verifier(extra_ca)?)?;
+        let plain = config(verifier(extra_ca)?)?;
+        let mut http1 = plain.clone();
         http1.alpn_protocols = vec![b"http/1.1".to_vec()];
         let mut http1_or_http2 = http1.clone();
         http1_or_http2.alpn_protocols.insert(0, b"h2".to_vec());
-        Ok(Tls { http1: Arc::new(http1).into(), http1_or_http2: Arc::new(http1_or_http2).into() })
+        Ok(Tls {
+            http1: Arc::new(http1).into(),
+            http1_or_http2: Arc::new(http1_or_http2).into(),
+            plain: Arc::new(plain).into(),
+        })
     }
 }
 

@@ -9,6 +9,7 @@ mod messages;
 mod pooling;
 mod receiver;
 mod server;
+mod smtp;
 mod tls;
 
 use std::time::Duration;
