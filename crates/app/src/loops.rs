@@ -6,12 +6,14 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use service::access::{devices, invitations, keys, oauth, oidc, passkeys, sessions, sign_ins};
+use service::access::{
+    devices, invitations, keys, oauth, oidc, passkeys, password_resets, sessions, sign_ins,
+};
 use service::ingest::{connections, imports};
 use service::ledger::{reference_rates, transactions};
 use service::platform::{idempotency, limits, processes};
 use service::trading::paper;
-use service::{App, actions, backup, insights, retention, webhooks};
+use service::{App, actions, backup, insights, mail, retention, webhooks};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -30,6 +32,8 @@ const STEP_MAX: Duration = Duration::from_secs(60);
 const SYNC_STEP_MAX: Duration = Duration::from_secs(900);
 /// The time limit of a backup, which is written and read back.
 const BACKUP_STEP_MAX: Duration = Duration::from_secs(6 * 3_600);
+/// The time limit of a step that sends email, one message after another to a slow server.
+const MAIL_STEP_MAX: Duration = Duration::from_secs(900);
 /// How late a loop may be on a busy machine before it counts as stopped.
 const SLACK: Duration = Duration::from_secs(60);
 /// After a panic the next step waits a second, twice as long after each further one, and at most this long.
@@ -86,7 +90,9 @@ impl Loops {
             let at_the_door = sign_ins::forget_once(&app).await?;
             let unanswered = passkeys::forget_once(&app).await?;
             let unfinished = oidc::forget_once(&app).await?;
-            Ok(at_the_door + unanswered + unfinished + invitations::forget_once(&app).await?)
+            let links =
+                invitations::forget_once(&app).await? + password_resets::forget_once(&app).await?;
+            Ok(at_the_door + unanswered + unfinished + links)
         });
         self.start("delete expired OAuth tokens", 3_600, app, |app| async move {
             oauth::forget_once(&app).await
@@ -112,6 +118,18 @@ impl Loops {
             idempotency::forget_once(&app).await
         });
         self.start_retention(app);
+        if app.sends_mail() {
+            self.start_mail(app);
+        }
+    }
+
+    fn start_mail(&mut self, app: &App) {
+        self.start_within("send email", (5, MAIL_STEP_MAX), app, |app| async move {
+            mail::send_once(&app).await
+        });
+        self.start("tell people about problems", 300, app, |app| async move {
+            mail::alert_once(&app).await
+        });
     }
 
     fn start_retention(&mut self, app: &App) {

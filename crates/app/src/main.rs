@@ -98,6 +98,7 @@ async fn dispatch(cli: &Cli) -> Result<()> {
         Command::Rates(command) => commands::rates::run(&config, command).await,
         Command::Listen(args) => listen::run(&config, args).await,
         Command::Mcp(args) => commands::mcp_stdio::run(&config, args).await,
+        Command::Mail(command) => commands::mail::run(&config, command).await,
         Command::Audit(command) => commands::audit::run(&config, command).await,
         Command::Config(args) => show_config(&config, args.output.json),
         Command::Openapi => commands::print(&web::openapi::document(&openapi_url(&config))),

@@ -10,10 +10,11 @@ use service::access::oidc::SingleSignOn;
 use service::access::passwords::HashCost;
 use service::ledger::quotes::Trading;
 use service::platform::installation::{self, Key};
+use service::platform::mail_queue::Mailer;
 use service::platform::readiness::Disk;
 use service::{App, Setup, backup, chains, schema};
 
-use net::{Guard, HttpClient, Policy};
+use net::{Guard, HttpClient, Policy, SmtpClient};
 use s3::Store;
 use sources::market::csv::CsvMarket;
 use sources::market::demo::DemoMarket;
@@ -86,6 +87,7 @@ async fn app_on(
         }),
         imports: config.imports,
         backups: backup_plan(config)?,
+        mail: mailer(config)?,
         password_cost: HashCost::SAFE,
         password_sign_in: config.password_sign_in,
         single_sign_on: single_sign_on(config)?,
@@ -205,6 +207,16 @@ pub(crate) fn backup_store(config: &Config) -> Result<Store> {
     let client = HttpClient::new(Policy { guard: Guard::Any, extra_ca })
         .context("cannot prepare requests to the store of backups; check backups.s3.ca_file")?;
     Store::new(client, Clock::System, settings.clone()).context("backups.s3")
+}
+
+/// The client of the mail server. The operator chose its address, so private networks are allowed.
+pub(crate) fn mailer(config: &Config) -> Result<Option<Mailer>> {
+    let Some(settings) = &config.mail else { return Ok(None) };
+    let extra_ca = read_ca_file("mail", settings.ca_file.as_deref())?;
+    let client = SmtpClient::new(settings.smtp.clone(), extra_ca.as_deref())
+        .context("cannot prepare connections to the mail server; check mail.ca_file")?;
+    let (from, public_url) = (settings.from.clone(), settings.public_url.clone());
+    Ok(Some(Mailer { client, from, public_url }))
 }
 
 /// The providers of single sign-on. The operator chose their addresses, so private networks are allowed.

@@ -151,6 +151,7 @@ async fn setup(database: &str, clock: Clock) -> anyhow::Result<Setup> {
         disk: None,
         imports: Default::default(),
         backups: None,
+        mail: None,
         password_cost: service::access::passwords::HashCost::SAFE,
         password_sign_in: true,
         single_sign_on: Default::default(),

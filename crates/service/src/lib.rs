@@ -11,6 +11,7 @@ pub mod ingest;
 pub mod insights;
 pub mod key_rotation;
 pub mod ledger;
+pub mod mail;
 pub mod metrics;
 pub mod onboarding;
 pub mod platform;
@@ -45,6 +46,8 @@ pub struct AppState {
     pub key_cache: access::keys::KeyCache,
     pub(crate) access_cache: access::oauth::access_tokens::TokenCache,
     pub(crate) hashing: access::passwords::Hashing,
+    /// Sends e-mail, if the operator has set up a mail server.
+    pub(crate) mail: Option<platform::mail_queue::Mailer>,
     /// Whether people can sign in with a password.
     pub password_sign_in: bool,
     pub single_sign_on: access::oidc::SingleSignOn,
@@ -105,6 +108,8 @@ pub struct Setup {
     pub imports: ingest::imports::files::Limits,
     /// Backups that a server writes by itself; `None` where there are none.
     pub backups: Option<backup::Plan>,
+    /// Sends e-mail; `None` where there is no mail server.
+    pub mail: Option<platform::mail_queue::Mailer>,
     /// The cost of a password's hash.
     pub password_cost: access::passwords::HashCost,
     /// Whether people can sign in with a password.
@@ -137,6 +142,7 @@ impl App {
             key_cache: access::keys::KeyCache::default(),
             access_cache: access::oauth::access_tokens::TokenCache::default(),
             hashing: access::passwords::Hashing::new(setup.password_cost),
+            mail: setup.mail,
             password_sign_in: setup.password_sign_in,
             single_sign_on: setup.single_sign_on,
             trading: setup.trading,
@@ -169,6 +175,11 @@ impl App {
             entropy,
             ids,
         }))
+    }
+
+    /// Whether e-mail is sent.
+    pub fn sends_mail(&self) -> bool {
+        self.mail.is_some()
     }
 
     /// The present date of the caller's person.

@@ -183,6 +183,7 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "reference_rates",
         sql: include_str!("../../../migrations/0036_reference_rates.sql"),
     },
+    Migration { version: 37, name: "mail", sql: include_str!("../../../migrations/0037_mail.sql") },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).
@@ -247,6 +248,9 @@ pub fn statements() -> Vec<String> {
         crate::ledger::splits::STATEMENTS,
         crate::ledger::stamps::STATEMENTS,
         crate::platform::person_lock::STATEMENTS,
+        crate::mail::STATEMENTS,
+        crate::platform::mail_queue::STATEMENTS,
+        crate::access::password_resets::STATEMENTS,
         crate::platform::processes::STATEMENTS,
         crate::platform::readiness::STATEMENTS,
         crate::access::sessions::STATEMENTS,

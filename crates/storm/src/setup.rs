@@ -142,6 +142,7 @@ async fn open_app(url: &str, installation_key: installation::Key) -> Result<App>
         disk: None,
         imports: Default::default(),
         backups: None,
+        mail: None,
         password_cost: service::access::passwords::HashCost::SAFE,
         password_sign_in: true,
         single_sign_on: Default::default(),

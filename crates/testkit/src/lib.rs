@@ -15,6 +15,7 @@ pub mod plaid;
 mod proxy;
 pub mod receiver;
 pub mod simplefin;
+pub mod smtp;
 mod tls_postgres;
 mod tls_proxy;
 mod tls_server;

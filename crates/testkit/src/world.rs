@@ -54,6 +54,7 @@ impl World {
             disk: None,
             imports: Default::default(),
             backups: None,
+            mail: None,
             password_cost: service::access::passwords::HashCost::LOWEST,
             password_sign_in: true,
             single_sign_on: Default::default(),
@@ -88,6 +89,20 @@ impl World {
         App::new(Setup { backups: Some(plan), ..self.setup() })
     }
 
+    /// The same process, which also sends e-mail.
+    pub fn with_mail(&self, mailer: service::platform::mail_queue::Mailer) -> App {
+        App::new(Setup { mail: Some(mailer), ..self.setup() })
+    }
+
+    /// The same process, which sends e-mail and writes backups.
+    pub fn with_mail_and_backups(
+        &self,
+        mailer: service::platform::mail_queue::Mailer,
+        plan: service::backup::Plan,
+    ) -> App {
+        App::new(Setup { mail: Some(mailer), backups: Some(plan), ..self.setup() })
+    }
+
     /// Processes of one world share the installation key and the entropy, so that no two generate the same id.
     fn setup(&self) -> Setup {
         Setup {
@@ -105,6 +120,7 @@ impl World {
             disk: None,
             imports: Default::default(),
             backups: None,
+            mail: None,
             password_cost: service::access::passwords::HashCost::LOWEST,
             password_sign_in: true,
             single_sign_on: Default::default(),

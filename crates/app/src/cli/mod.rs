@@ -80,6 +80,9 @@ pub(crate) enum Command {
     /// Import exchange rates, and show how old they are
     #[command(subcommand)]
     Rates(Rates),
+    /// Try out the mail server
+    #[command(subcommand)]
+    Mail(Mail),
     /// Show and verify a person's audit trail
     #[command(subcommand)]
     Audit(Audit),
@@ -317,6 +320,15 @@ pub(crate) struct Migrate {
     pub(crate) check: bool,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Mail {
+    /// Send a message now, and say what the mail server answers
+    Test {
+        /// The address to send it to
+        address: String,
+    },
 }
 
 #[derive(Args)]

@@ -11,6 +11,7 @@ pub(crate) mod export;
 pub(crate) mod healthy;
 pub(crate) mod import;
 pub(crate) mod key;
+pub(crate) mod mail;
 pub(crate) mod mcp_stdio;
 pub(crate) mod migrate;
 pub(crate) mod rates;

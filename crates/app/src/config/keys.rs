@@ -2,6 +2,7 @@
 
 use super::backups::BACKUP_KEYS;
 use super::key::{Key, variable};
+use super::mail::MAIL_KEYS;
 use super::provider_keys::PROVIDER_KEYS;
 use super::value::Kind;
 
@@ -381,7 +382,7 @@ const KEYS: &[Key] = &[
 
 /// All settings, in the order of documents.
 pub(crate) fn all() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(BACKUP_KEYS).chain(PROVIDER_KEYS)
+    KEYS.iter().chain(BACKUP_KEYS).chain(MAIL_KEYS).chain(PROVIDER_KEYS)
 }
 
 pub(crate) fn find(name: &str) -> Option<&'static Key> {

@@ -5,6 +5,7 @@ mod backups;
 mod key;
 mod keys;
 mod layers;
+mod mail;
 mod otel;
 mod provider_keys;
 mod show;
@@ -31,6 +32,7 @@ use service::platform::limits::Policy;
 use layers::Settings;
 
 pub(crate) use backups::{BackupSettings, StoreSettings};
+pub(crate) use mail::MailSettings;
 pub(crate) use otel::Traces;
 pub(crate) use show::reference;
 
@@ -92,6 +94,7 @@ pub(crate) struct Config {
     pub(crate) backup_encryption: Option<backup::Encryption>,
     /// The passphrase and secret keys with which `evenkeel restore` opens encrypted backups.
     pub(crate) backup_secrets: backup::Secrets,
+    pub(crate) mail: Option<MailSettings>,
     pub(crate) market: Market,
     pub(crate) when_closed: WhenClosed,
     pub(crate) when_closed_given: bool,
@@ -286,6 +289,7 @@ impl Config {
             backup_store: backups::store(&all)?,
             backup_encryption: backups::encryption(&all)?,
             backup_secrets: backups::secrets(&all)?,
+            mail: mail::settings(&all)?,
             market: Market::new(&all)?,
             when_closed: WhenClosed::parse(&all.text("trading.when_closed")?)
                 .unwrap_or(WhenClosed::Queue),

@@ -249,3 +249,26 @@ fn backups_go_to_a_folder_or_to_a_store_with_all_that_it_needs() {
     let config = Case::new("[backups]\nfolder = \"/mnt\"", &[], &[]).load().unwrap();
     assert!(config.backup_store.is_none() && config.backups.is_some());
 }
+
+#[test]
+fn email_needs_a_sender_and_an_address_for_links() {
+    let file = "public_url = \"https://money.example.com\"\n[mail]\nserver = \"smtp.example.com\"\n\
+        from = \"Evenkeel <money@example.com>\"";
+    let config = Case::new(file, &[], &[]).load().unwrap();
+    let smtp = config.mail.unwrap().smtp;
+    assert_eq!((smtp.port, smtp.security), (587, net::Security::StartTls));
+    assert_eq!(smtp.own_name, "money.example.com");
+    assert!(smtp.login.is_none());
+    for (bad, advice) in [
+        ("[mail]\nserver = \"a\"\nfrom = \"a@b.example\"", "needs public_url"),
+        ("[mail]\nserver = \"a\"", "needs mail.from"),
+        ("[mail]\nserver = \"a b\"", "must be a host name"),
+        ("[mail]\nserver = \"a\"\nfrom = \"nobody\"", "must look like"),
+    ] {
+        let error = Case::new(bad, &[], &[]).error();
+        assert!(error.contains(advice), "{bad}: {error}");
+    }
+    let error = Case::new(file, &[("EVENKEEL_MAIL__PASSWORD", "hunter2")], &[]).error();
+    assert!(error.contains("belong together") && !error.contains("hunter2"), "{error}");
+    assert!(Case::new("", &[], &[]).load().unwrap().mail.is_none());
+}

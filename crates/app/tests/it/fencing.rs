@@ -57,6 +57,7 @@ async fn open_app_after_lease(it: &Installation) -> (App, Caller) {
         disk: None,
         imports: Default::default(),
         backups: None,
+        mail: None,
         password_cost: service::access::passwords::HashCost::LOWEST,
         password_sign_in: true,
         single_sign_on: Default::default(),

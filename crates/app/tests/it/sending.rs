@@ -45,6 +45,7 @@ async fn open_app(it: &Installation) -> (App, UserId) {
         disk: None,
         imports: Default::default(),
         backups: None,
+        mail: None,
         password_cost: service::access::passwords::HashCost::LOWEST,
         password_sign_in: true,
         single_sign_on: Default::default(),

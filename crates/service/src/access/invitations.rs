@@ -1,11 +1,12 @@
 //! Invitations: an admin invites one more person with a link that works once.
 
 use base::{InvitationId, Timestamp, UserId};
-use db::params;
+use db::{Param, params};
 
 use crate::access::users::{self, Role};
 use crate::access::{sessions, tokens};
 use crate::platform::audit::{self, Note};
+use crate::platform::mail_queue::{self, MailKind};
 use crate::{App, Caller, Error, Result, Tx};
 
 const PREFIX: &str = "eki_";
@@ -40,12 +41,14 @@ pub async fn create(
     {
         return Err(Error::invalid("email", format!("{email} already has an account here")));
     }
-    let (now, token) = (app.clock.now(), tokens::make(PREFIX, &app.entropy));
+    let now = app.clock.now();
     let ends_at = Timestamp::from_microsecond(now.as_microsecond() + LIFE_DAYS * DAY);
     let ends_at = ends_at.map_err(|error| Error::internal(error.to_string()))?;
-    let id = app.ids.make();
+    let id: InvitationId = app.ids.make();
+    let token = token(app, id);
     let made = Invitation { id, email, created_at: now, expires_at: ends_at, used_at: None };
-    let (row, caller, hash) = (made.clone(), caller.clone(), tokens::hash(&token));
+    let (row, caller, hash, mine) =
+        (made.clone(), caller.clone(), tokens::hash(&token), app.clone());
     app.db
         .write(move |tx| {
             let open = tx.first(OPEN, params![caller.user, now], |row| row.get::<i64>(0))?;
@@ -57,6 +60,10 @@ pub async fn create(
                 INSERT,
                 params![caller.user, row.id, &hash[..], &row.email, now, row.expires_at],
             )?;
+            if let Some(email) = &row.email {
+                let about = Some(*row.id.as_bytes());
+                mail_queue::queue(tx, &mine, (caller.user, MailKind::Invitation), email, about)?;
+            }
             let details = match &row.email {
                 Some(email) => format!("Invited {email}"),
                 None => "Created an invitation for anyone with the link".to_owned(),
@@ -98,6 +105,22 @@ pub async fn find(app: &App, token: &str) -> Result<Option<Invitation>> {
     }
     let (hash, now) = (tokens::hash(token), app.clock.now());
     Ok(app.db.first(BY_TOKEN, params![&hash[..], now], read).await?)
+}
+
+/// The secret of an unused invitation's link, for the message that brings it.
+pub(crate) async fn find_token(app: &App, user: UserId, id: [u8; 16]) -> Result<Option<String>> {
+    let now = app.clock.now();
+    let unused = [user.into(), Param::Id(Some(id)), now.into()];
+    let found = app.db.first(UNUSED, &unused, |row| row.get::<InvitationId>(0)).await?;
+    let Some(id) = found else { return Ok(None) };
+    let token = token(app, id);
+    // An older one, or one from before the installation key was replaced, has another secret.
+    Ok(find(app, &token).await?.map(|_| token))
+}
+
+/// The secret of an invitation. It is derived, so that it need not be stored.
+fn token(app: &App, id: InvitationId) -> String {
+    tokens::derive(PREFIX, &app.installation_key.derive("invitation links"), id.as_bytes())
 }
 
 /// Marks an invitation as used by a new person, and records it in the inviter's audit trail.
@@ -159,6 +182,9 @@ const BY_TOKEN: &str = "select id, email, created_at, expires_at, used_at from i
     where token_hash = $1 and used_at is null and expires_at > $2";
 const ACCEPT: &str = "update invitations set used_at = $2
     where token_hash = $1 and used_at is null and expires_at > $2 returning user_id, id, email";
+const UNUSED: &str = "select id from invitations
+    where user_id = $1 and id = $2 and used_at is null and expires_at > $3";
 const FORGET: &str = "delete from invitations where expires_at <= $1";
 
-pub(crate) const STATEMENTS: &[&str] = &[INSERT, OPEN, LIST, WITHDRAW, BY_TOKEN, ACCEPT, FORGET];
+pub(crate) const STATEMENTS: &[&str] =
+    &[INSERT, OPEN, LIST, WITHDRAW, BY_TOKEN, ACCEPT, UNUSED, FORGET];

@@ -8,6 +8,7 @@ pub mod keys;
 pub mod oauth;
 pub mod oidc;
 pub mod passkeys;
+pub mod password_resets;
 pub mod passwords;
 pub mod profiles;
 pub mod recovery;

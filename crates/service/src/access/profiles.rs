@@ -7,6 +7,7 @@ use crate::access::users::{self, User};
 use crate::access::{passkeys, passwords, sessions, sign_ins};
 use crate::platform::audit::{self, Note};
 use crate::platform::dirty_queue;
+use crate::platform::mail_queue::{self, MailKind};
 use crate::{App, Caller, Error, Result};
 use wire::v1::Code;
 
@@ -52,11 +53,12 @@ pub async fn update(app: &App, caller: &Caller, profile: Profile) -> Result<()> 
 pub async fn change_password(app: &App, caller: &Caller, current: &str, new: &str) -> Result<()> {
     confirm_identity(app, caller, current).await?;
     let hash = passwords::hash(app, new).await?;
-    let (caller, now) = (caller.clone(), app.clock.now());
+    let (caller, now, mine) = (caller.clone(), app.clock.now(), app.clone());
     app.db
         .write(move |tx| {
             tx.execute(users::SET_PASSWORD, params![caller.user, &hash, now])?;
             sessions::delete_others(tx, &caller)?;
+            mail_queue::notify(tx, &mine, caller.user, MailKind::PasswordChanged)?;
             let details = "Changed the password and ended all other sessions";
             audit::note(tx, caller.user, now, Note::new(&caller, "password.change", details))
         })
@@ -69,6 +71,7 @@ pub async fn reset_password(app: &App, user: UserId, password: &str) -> Result<(
     let hash = passwords::hash(app, password).await?;
     // Nothing of this depends on the person's date.
     let (now, operator) = (app.clock.now(), Caller::owner(user, TimeZone::utc()));
+    let mine = app.clone();
     app.db
         .write(move |tx| {
             if tx.execute(users::SET_PASSWORD, params![user, &hash, now])? == 0 {
@@ -78,6 +81,7 @@ pub async fn reset_password(app: &App, user: UserId, password: &str) -> Result<(
             if let Some(email) = tx.first(GET_EMAIL, params![user], |row| row.get::<String>(0))? {
                 sign_ins::clear_failures(tx, &email)?;
             }
+            mail_queue::notify(tx, &mine, user, MailKind::PasswordChanged)?;
             let details = "Replaced the password and ended all sessions";
             audit::note(tx, user, now, Note::new(&operator, "password.reset", details))
         })
@@ -91,9 +95,11 @@ pub async fn change_email(app: &App, caller: &Caller, password: &str, email: &st
         return Ok(());
     }
     sign_ins::count_email_change(app, user.id).await?;
-    let (caller, now) = (caller.clone(), app.clock.now());
+    let (caller, now, mine) = (caller.clone(), app.clock.now(), app.clone());
     app.db
         .write(move |tx| {
+            // To the old address, whose owner must learn of it.
+            mail_queue::notify(tx, &mine, caller.user, MailKind::EmailChanged)?;
             match tx.execute(SET_EMAIL, params![caller.user, &email, now]) {
                 Ok(_) => {}
                 Err(db::Error::Unique) => {
@@ -112,7 +118,7 @@ pub async fn change_email(app: &App, caller: &Caller, password: &str, email: &st
 pub async fn set_second_step(app: &App, caller: &Caller, on: bool) -> Result<()> {
     caller.require_owner("user")?;
     sessions::require_proof(app, caller).await?;
-    let (caller, now) = (caller.clone(), app.clock.now());
+    let (caller, now, mine) = (caller.clone(), app.clock.now(), app.clone());
     app.db
         .write(move |tx| {
             users::lock(tx, caller.user)?;
@@ -121,6 +127,7 @@ pub async fn set_second_step(app: &App, caller: &Caller, on: bool) -> Result<()>
                 return Err(Error::Conflict { code: Code::Conflict, message: message.to_owned() });
             }
             tx.execute(SET_SECOND_STEP, params![caller.user, on.then_some("passkey"), now])?;
+            mail_queue::notify(tx, &mine, caller.user, MailKind::SecondStepChanged)?;
             let details =
                 if on { "Turned on the second step" } else { "Turned off the second step" };
             audit::note(tx, caller.user, now, Note::new(&caller, "second_step.change", details))

@@ -6,6 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::access::{codes, sessions};
 use crate::platform::audit::{self, Note};
+use crate::platform::mail_queue::{self, MailKind};
 use crate::{App, Caller, Result, Tx};
 
 const CODES: usize = 10;
@@ -16,12 +17,14 @@ pub async fn create(app: &App, caller: &Caller) -> Result<Vec<String>> {
     sessions::require_proof(app, caller).await?;
     let made: Vec<String> = (0..CODES).map(|_| codes::format(app.entropy.bytes())).collect();
     let (caller, now, kept) = (caller.clone(), app.clock.now(), made.clone());
+    let mine = app.clone();
     app.db
         .write(move |tx| {
             tx.execute(DELETE, params![caller.user])?;
             for code in &kept {
                 tx.execute(INSERT, params![caller.user, &hash(caller.user, code)[..], now])?;
             }
+            mail_queue::notify(tx, &mine, caller.user, MailKind::RecoveryCodesCreated)?;
             let note = Note::new(&caller, "recovery_codes.create", "Created new recovery codes");
             audit::note(tx, caller.user, now, note)
         })

@@ -1,5 +1,6 @@
 //! Secret tokens: a prefix that names the kind, random letters, and a checksum. The database stores only the hash.
 
+use aws_lc_rs::hmac;
 use base::Entropy;
 use sha2::{Digest as _, Sha256};
 
@@ -17,6 +18,23 @@ pub(crate) fn make(prefix: &str, entropy: &Entropy) -> String {
         }
     }
     secret.push_str(&checksum(&secret));
+    secret
+}
+
+/// A token that is always the same for a key and an id, so that it can be made again and need not be stored.
+pub(crate) fn derive(prefix: &str, key: &[u8], id: &[u8]) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, key);
+    let mut secret = prefix.to_owned();
+    for round in 0_u8.. {
+        let block = hmac::sign(&key, &[id, &[round]].concat());
+        for byte in block.as_ref().iter().filter(|it| **it < 248) {
+            if secret.len() == prefix.len() + RANDOM {
+                secret.push_str(&checksum(&secret));
+                return secret;
+            }
+            secret.push(BASE62[usize::from(byte % 62)] as char);
+        }
+    }
     secret
 }
 
@@ -70,6 +88,15 @@ mod tests {
                     assert!(!is_well_formed(prefix, &String::from_utf8(broken).unwrap()));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_derived_token_is_the_same_again_and_another_for_another_id() {
+        let derived = derive("eki_", b"key", b"id");
+        assert!(is_well_formed("eki_", &derived) && derived == derive("eki_", b"key", b"id"));
+        for other in [derive("eki_", b"key", b"ie"), derive("eki_", b"other", b"id")] {
+            assert!(is_well_formed("eki_", &other) && other != derived);
         }
     }
 

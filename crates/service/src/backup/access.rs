@@ -94,7 +94,10 @@ const REMEMBER_REVOKED: &str = "insert into ended_keys (key_id, ended_at)
     on conflict (key_id) do nothing";
 const REVOKE: &str = "update api_keys set revoked_at = $2 where id = $1 and revoked_at is null";
 const CLEAR_SESSIONS: &str = "delete from sessions";
-const CLEAR: [&str; 8] = [
+const CLEAR: [&str; 11] = [
+    "delete from mail_queue",
+    "delete from mail_alerts",
+    "delete from password_resets",
     "delete from calendar_feeds",
     "delete from known_devices",
     "delete from second_steps",

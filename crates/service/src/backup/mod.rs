@@ -35,6 +35,7 @@ pub use format::{Contents, check};
 pub use kept::Keep;
 pub use names::BackupFile;
 pub use restore::{must_be_empty, restore};
+pub(crate) use scheduled::is_late;
 pub use scheduled::{Failure, Plan, Scheduled, Status, Target, run_once, status};
 
 pub(crate) fn statements() -> Vec<&'static str> {

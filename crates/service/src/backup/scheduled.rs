@@ -229,6 +229,24 @@ pub async fn status(app: &App, caller: &Caller) -> Result<Option<Status>> {
     Ok(Some(Status { failure, ..plan.status(files, app.clock.now()) }))
 }
 
+/// Whether a backup is late, as far as this process knows; `None` if it does not know or none are scheduled. A folder or a
+/// store that cannot be read counts as late.
+pub(crate) async fn is_late(app: &App) -> Option<bool> {
+    let plan = app.backups.plan.as_ref()?;
+    let (has_failed, listed) =
+        app.backups.with_known(|it| (it.failure.is_some(), it.listed.clone().map(|it| it.1)));
+    let files = match &plan.target {
+        Target::Folder(_) => plan.place(&app.installation_key).list().await.ok(),
+        Target::Store(_) => listed,
+    };
+    match files {
+        // A new server is about to write its first backup.
+        Some(files) if files.is_empty() && !has_failed => None,
+        Some(files) => Some(plan.status(Some(files), app.clock.now()).is_late),
+        None => has_failed.then_some(true),
+    }
+}
+
 /// Writes a backup if one is due, and deletes those that are not kept. A background step.
 pub async fn run_once(app: &App) -> Result<usize> {
     let Some(plan) = &app.backups.plan else { return Ok(0) };

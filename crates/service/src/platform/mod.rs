@@ -10,6 +10,7 @@ pub mod health;
 pub mod idempotency;
 pub mod installation;
 pub mod limits;
+pub mod mail_queue;
 pub mod meters;
 pub(crate) mod person_lock;
 pub mod processes;

@@ -25,6 +25,7 @@ mod invitations;
 mod keys;
 mod limits;
 mod listed;
+mod mail;
 mod manual;
 mod metrics;
 mod net_worth;

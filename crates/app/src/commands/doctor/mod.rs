@@ -84,6 +84,7 @@ async fn examine(config: &Config) -> Vec<Check> {
     checks.push(surroundings::certificates());
     checks.extend(metrics(config));
     checks.extend(surroundings::single_sign_on(config).await);
+    checks.extend(surroundings::mail(config).await);
     // Opening would create a missing database, and this command changes nothing.
     if config.database_url.is_none() && !data_dir::database_file(config).exists() {
         let path = data_dir::database_file(config);

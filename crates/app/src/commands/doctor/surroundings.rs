@@ -160,3 +160,17 @@ pub(super) async fn single_sign_on(config: &Config) -> Vec<Check> {
     }
     checks
 }
+
+/// Connects to the mail server and signs in. No message is sent.
+pub(super) async fn mail(config: &Config) -> Option<Check> {
+    let mailer = match open::mailer(config) {
+        Ok(mailer) => mailer?,
+        Err(error) => return Some(fail("mail", crate::sentence(&error))),
+    };
+    Some(match mailer.client.check().await {
+        Ok(()) => {
+            ok("mail", "the mail server answers; `evenkeel mail test ADDRESS` sends a message")
+        }
+        Err(error) => warn("mail", error.to_string()),
+    })
+}

@@ -19,6 +19,9 @@ const WITHOUT_CALLER: &[(&str, &[&str])] = &[
             "access/oauth/introspection.rs::revoke",
             "access/oauth/token_pairs.rs::refresh",
             "access/oidc/start.rs::start_sign_in",
+            "access/password_resets.rs::finish",
+            "access/password_resets.rs::is_valid",
+            "access/password_resets.rs::request",
             "access/passkeys/mod.rs::finish",
             "access/passkeys/mod.rs::start",
             "access/sessions.rs::find",
@@ -64,6 +67,7 @@ const WITHOUT_CALLER: &[(&str, &[&str])] = &[
     (
         "is for the operator, at the command line or in a health check",
         &[
+            "access/password_resets.rs::is_offered",
             "access/profiles.rs::reset_password",
             "access/sign_ins/registration.rs::setup_code",
             "access/users.rs::create",

@@ -6,7 +6,7 @@ use super::source::Source;
 use super::{File, assert_no_breaches, files};
 
 /// The groups of `service`, from the bottom up. A group imports only the groups before it.
-const GROUPS: [&str; 13] = [
+const GROUPS: [&str; 14] = [
     "platform",
     "access",
     "ledger",
@@ -20,6 +20,7 @@ const GROUPS: [&str; 13] = [
     "onboarding",
     "summary",
     "retention",
+    "mail",
 ];
 
 /// A module as its path inside its crate: `["ledger", "accounts"]`. The crate's root is empty.

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::access::{sessions, users};
 use crate::platform::audit::{self, Note};
+use crate::platform::mail_queue::{self, MailKind};
 use crate::{App, Caller, Error, Result, Tx};
 use public_key::{ALGORITHMS, PublicKey};
 use response::{Assertion, ClientData, Registration};
@@ -106,7 +107,7 @@ pub async fn finish_registration(
     let verified = response.verify(&challenge, party)?;
     let now = app.clock.now();
     let passkey = Passkey { id: app.ids.make(), name, created_at: now, last_used_at: None };
-    let (made, caller) = (passkey.clone(), caller.clone());
+    let (made, caller, mine) = (passkey.clone(), caller.clone(), app.clone());
     app.db
         .write(move |tx| {
             users::lock(tx, caller.user)?;
@@ -133,6 +134,7 @@ pub async fn finish_registration(
                 }
                 Err(error) => return Err(error.into()),
             }
+            mail_queue::notify(tx, &mine, caller.user, MailKind::PasskeyAdded)?;
             let details = format!("Added the passkey {}", made.name);
             audit::note(
                 tx,
@@ -231,6 +233,7 @@ pub async fn remove(app: &App, caller: &Caller, id: PasskeyId) -> Result<()> {
     sessions::require_proof(app, caller).await?;
     let (caller, now) = (caller.clone(), app.clock.now());
     let takes_passwords = app.password_sign_in;
+    let mine = app.clone();
     app.db
         .write(move |tx| {
             users::lock(tx, caller.user)?;
@@ -250,6 +253,7 @@ pub async fn remove(app: &App, caller: &Caller, id: PasskeyId) -> Result<()> {
                     "your second step needs this passkey; turn off the second step first",
                 ));
             }
+            mail_queue::notify(tx, &mine, caller.user, MailKind::PasskeyRemoved)?;
             let note = Note::new(&caller, "passkey.delete", "Removed a passkey").about(id);
             audit::note(tx, caller.user, now, note)
         })

@@ -15,6 +15,7 @@ use crate::platform::audit::{self, Actor, Note};
 use crate::{App, Caller, Error, Result, Tx};
 use throttle::{Attempt, ThrottleKey};
 
+pub(crate) use registration::count_attempt as count_visit;
 pub(crate) use throttle::clear_failures;
 
 pub use registration::{
@@ -309,6 +310,16 @@ pub(crate) async fn check_own_password(app: &App, user: &User, password: &str) -
 pub(crate) async fn count_email_change(app: &App, user: UserId) -> Result<()> {
     throttle::attempt(app, &[ThrottleKey::EmailChange(user)]).await?;
     Ok(())
+}
+
+/// Counts a request to reset a password. Returns false if there were too many for this email.
+pub(crate) async fn count_password_reset(app: &App, email: &str, from: &Visit) -> Result<bool> {
+    count_visit(app, from).await?;
+    match throttle::attempt(app, &[ThrottleKey::PasswordReset(email)]).await {
+        Ok(_) => Ok(true),
+        Err(Error::Limited { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Proves one's identity again by password.

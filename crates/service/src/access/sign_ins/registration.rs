@@ -132,7 +132,7 @@ fn create_or_report(
     audit::note(tx, id, now, Note::new(Actor::visitor(address), action, details))
 }
 
-async fn count_attempt(app: &App, from: &Visit) -> Result<Attempt> {
+pub(crate) async fn count_attempt(app: &App, from: &Visit) -> Result<Attempt> {
     let keys: Vec<ThrottleKey<'_>> =
         super::address_group(from).map(ThrottleKey::Address).into_iter().collect();
     throttle::attempt(app, &keys).await

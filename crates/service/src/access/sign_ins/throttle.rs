@@ -36,6 +36,8 @@ pub(crate) enum ThrottleKey<'a> {
     DeviceChallenges([u8; 32]),
     /// Attempts of a person to change their email.
     EmailChange(UserId),
+    /// Requests for a link to reset the password of an email.
+    PasswordReset(&'a str),
 }
 
 /// The most failures within a time window.
@@ -51,6 +53,10 @@ const GUESSES: &[Limit] = &[
 ];
 const ADDRESS: &[Limit] = &[Limit { failures: 50, window_seconds: QUARTER_HOUR }];
 const EMAIL_CHANGES: &[Limit] = &[Limit { failures: 5, window_seconds: QUARTER_HOUR }];
+const PASSWORD_RESETS: &[Limit] = &[
+    Limit { failures: 3, window_seconds: QUARTER_HOUR },
+    Limit { failures: 10, window_seconds: DAY },
+];
 const CHALLENGES: &[Limit] = &[Limit { failures: 200, window_seconds: QUARTER_HOUR }];
 
 impl ThrottleKey<'_> {
@@ -65,6 +71,7 @@ impl ThrottleKey<'_> {
             ThrottleKey::Address(_) => ADDRESS,
             ThrottleKey::Challenges(_) | ThrottleKey::DeviceChallenges(_) => CHALLENGES,
             ThrottleKey::EmailChange(_) => EMAIL_CHANGES,
+            ThrottleKey::PasswordReset(_) => PASSWORD_RESETS,
         }
     }
 
@@ -85,6 +92,7 @@ impl ThrottleKey<'_> {
             ThrottleKey::Challenges(group) => format!("questions {group}"),
             ThrottleKey::DeviceChallenges(hash) => format!("device questions {hash:?}"),
             ThrottleKey::EmailChange(user) => format!("email change {user}"),
+            ThrottleKey::PasswordReset(email) => format!("password reset {email}"),
         };
         Sha256::digest(text).into()
     }

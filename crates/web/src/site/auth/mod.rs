@@ -1,7 +1,8 @@
-//! The sign-in pages: sign-in, second step, sign-up, setup and invitations.
+//! The sign-in pages: sign-in, second step, password reset, sign-up, setup and invitations.
 
 mod demo_link;
 pub(super) mod passkeys;
+mod password_reset;
 mod second_step;
 mod sign_in;
 mod sign_on;
@@ -28,6 +29,8 @@ pub(super) fn router() -> Router<WebState> {
         .route("/invite/{token}", get(sign_up::invitation).post(sign_up::accept))
         .route("/sign-in", get(sign_in::get).post(sign_in::post))
         .route("/sign-in/second", get(second_step::get).post(second_step::post))
+        .route("/forgot-password", get(password_reset::ask).post(password_reset::send))
+        .route("/reset-password/{token}", get(password_reset::choose).post(password_reset::save))
         .route("/sign-on/{provider}", get(sign_on::start))
         .route("/sign-on/{provider}/confirm", get(sign_on::confirm))
         .route("/sign-on/{provider}/callback", get(sign_on::callback))

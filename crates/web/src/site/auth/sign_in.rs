@@ -6,8 +6,8 @@ use http::{StatusCode, header};
 use maud::{Markup, html};
 use service::Error;
 use service::access::passkeys::RelyingParty;
-use service::access::sessions;
 use service::access::sign_ins::{self, SignInOutcome};
+use service::access::{password_resets, sessions};
 
 use super::{next_of, passkey_button, sign_on_links, start_session};
 use crate::WebState;
@@ -132,20 +132,24 @@ fn card(visitor: &Visitor, email: &str, next: &str, wrong: &FormError) -> Markup
         @if let Ok(party) = RelyingParty::from_url(&settings.public_url) {
             (passkey_button(&party, "sign-in", "Sign in with a passkey", &visitor.form_token, next))
         }
-        @if visitor.web.app.password_sign_in { (forgotten()) }
+        @if password_resets::is_offered(&visitor.web.app) {
+            p { a href="/forgot-password" { "Forgot password?" } }
+        } @else if visitor.web.app.password_sign_in {
+            (forgotten())
+        }
         @if settings.sign_up_open && visitor.web.app.password_sign_in {
             p.soft { "New here? " a href="/sign-up" { "Create an account" } "." }
         }
     }
 }
 
-/// What to do without the password. No email is sent, so nobody can take over an account through a mailbox.
+/// What to do without the password where no email is sent.
 fn forgotten() -> Markup {
     html! {
         details {
             summary { "Forgot password?" }
             p.soft {
-                "Evenkeel sends no emails. Sign in with a passkey if you added one. Otherwise ask whoever runs this \
+                "No emails are sent here. Sign in with a passkey if you added one. Otherwise ask whoever runs this \
                  server to set a new password for you with " code { "evenkeel user password" } ". Your data stays as it is."
             }
         }

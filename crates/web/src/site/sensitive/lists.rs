@@ -148,6 +148,8 @@ pub const NO_PROOF: &[(&str, &str)] = &[
     ("/settings/security/passkeys/{id}/rename", LOOK),
     ("/sign-in", NOT_SIGNED_IN),
     ("/sign-in/second", NOT_SIGNED_IN),
+    ("/forgot-password", NOT_SIGNED_IN),
+    ("/reset-password/{token}", NOT_SIGNED_IN),
     ("/setup", NOT_SIGNED_IN),
     ("/sign-up", NOT_SIGNED_IN),
     ("/invite/{token}", NOT_SIGNED_IN),

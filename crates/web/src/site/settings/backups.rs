@@ -74,6 +74,10 @@ fn state(person: &Person, status: &Status) -> Markup {
                 (keep.daily) " days, " (keep.weekly) " weeks and " (keep.monthly) " months. Each file is read back and "
                 "checked after it was written."
             }
+            p.soft {
+                @if person.app().sends_mail() { "Admins get an email when a backup is late." }
+                @else { "Set " code { "mail.server" } " to get an email when a backup is late." }
+            }
             @if !status.is_encrypted {
                 p.soft {
                     "The files are not encrypted, and contain everyone's data and the installation key. Set "

@@ -7,6 +7,7 @@ use base::InvitationId;
 use http::StatusCode;
 use maud::{Markup, html};
 use service::access::invitations::{self, Invitation};
+use service::platform::mail_queue;
 
 use super::{Settings, Tab};
 use crate::WebState;
@@ -34,7 +35,9 @@ async fn invite(person: Person, form: Form) -> PageResult {
     match invitations::create(person.app(), &person.caller, Some(email)).await {
         Ok((_, token)) => {
             let link = format!("{}/invite/{token}", person.public_url());
-            page(&person, Some(&link), "", StatusCode::OK, &FormError::default()).await
+            let mailed_to = mail_queue::is_sendable(email).then_some(email);
+            let made = Made { link, mailed_to };
+            page(&person, Some(&made), "", StatusCode::OK, &FormError::default()).await
         }
         Err(error) => {
             let wrong = FormError::from_error(error)?;
@@ -49,22 +52,38 @@ async fn withdraw(person: Person, Path(id): Path<String>, _form: Form) -> PageRe
     Ok(see_other(&person, HERE, "Invitation withdrawn."))
 }
 
+/// An invitation that was just created.
+struct Made<'a> {
+    link: String,
+    mailed_to: Option<&'a str>,
+}
+
+fn new_link(person: &Person, made: &Made<'_>) -> Markup {
+    html! {
+        section.card aria-labelledby="link" {
+            @match made.mailed_to.filter(|_| person.app().sends_mail()) {
+                Some(email) => {
+                    h2 id="link" { "Invitation sent" }
+                    p { "We're emailing this link to " strong { (email) } ". You can also send it yourself." }
+                }
+                None => h2 id="link" { "Send this link" },
+            }
+            p { "It works once and expires in a week. You won't see it again." }
+            (snippet::text("Link", &made.link))
+        }
+    }
+}
+
 async fn page(
     person: &Person,
-    link: Option<&str>,
+    made: Option<&Made<'_>>,
     email: &str,
     status: StatusCode,
     wrong: &FormError,
 ) -> PageResult {
     let listed = invitations::list(person.app(), &person.caller).await?;
     let main = html! {
-        @if let Some(link) = link {
-            section.card aria-labelledby="link" {
-                h2 id="link" { "Send this link" }
-                p { "It works once and expires in a week. You won't see it again." }
-                (snippet::text("Link", link))
-            }
-        }
+        @if let Some(made) = made { (new_link(person, made)) }
         (form(person, email, wrong))
         (list(person, &listed))
     };
@@ -73,9 +92,15 @@ async fn page(
 }
 
 fn form(person: &Person, email: &str, wrong: &FormError) -> Markup {
+    let hint = match person.app().sends_mail() {
+        true => {
+            "We email the link to them, and only this email can use it. Leave empty to allow anyone with the link."
+        }
+        false => "Only this email can use the link. Leave empty to allow anyone with the link.",
+    };
     let email = Field::text("email", "Their email", email).kind("email").optional();
     let fields = html! {
-        (email.hint("Only this email can use the link. Leave empty to allow anyone with the link.").show(wrong))
+        (email.hint(hint).show(wrong))
         button.primary type="submit" { "Create invitation" }
     };
     html! {

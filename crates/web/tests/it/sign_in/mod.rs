@@ -6,6 +6,7 @@ mod devices;
 mod forgery;
 mod guest;
 mod passkeys;
+mod password_reset;
 mod security;
 mod sensitive;
 mod sign_on;
