@@ -1,6 +1,8 @@
 //! Tests the program with servers of others: scheduled backups, `evenkeel backup` and `evenkeel restore` with an S3 server
-//! that takes only requests with a signature that botocore computes as well.
+//! that takes only requests with a signature that botocore computes as well, and email with a mail server that takes
+//! messages only over STARTTLS and after a login.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,10 +10,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::demo_server::DemoServer;
-use crate::{install, output_of, root};
+use crate::{install, output_of, root, target_folder};
 
 const REQUIREMENTS: &str = "xtask/servers/requirements.txt";
 const S3_SERVER: &str = "xtask/servers/s3.py";
+const MAIL_SERVER: &str = "xtask/servers/smtp.py";
 
 /// As in crates/s3/tests/it/real.rs.
 const REGION: &str = "eu-central-1";
@@ -26,12 +29,19 @@ pub(crate) fn install() -> Result<()> {
     install::python_packages("servers", REQUIREMENTS).map(|_| ())
 }
 
-/// Runs the tests of the client with the variable that names the server, and then the program itself.
+/// Everything that a step of the gate checks.
 pub(crate) fn check(run_tests: impl Fn(&[(&str, Option<&str>)]) -> Result<()>) -> Result<()> {
-    let server = S3Server::start()?;
-    run_tests(&[("EVENKEEL_TEST_S3", Some(&server.url))])?;
+    check_store(run_tests)?;
+    check_mail()
+}
+
+/// Runs the tests of the client with the variable that names the server, and then the program itself.
+fn check_store(run_tests: impl Fn(&[(&str, Option<&str>)]) -> Result<()>) -> Result<()> {
+    let arguments = [ACCESS_KEY_ID, SECRET_ACCESS_KEY, REGION, BUCKET];
+    let server = PythonServer::start(S3_SERVER, &arguments)?;
+    run_tests(&[("EVENKEEL_TEST_S3", Some(&server.first_line))])?;
     let settings = [
-        ("EVENKEEL_BACKUPS__S3__ENDPOINT", server.url.as_str()),
+        ("EVENKEEL_BACKUPS__S3__ENDPOINT", server.first_line.as_str()),
         ("EVENKEEL_BACKUPS__S3__BUCKET", BUCKET),
         ("EVENKEEL_BACKUPS__S3__REGION", REGION),
         ("EVENKEEL_BACKUPS__S3__PREFIX", "home"),
@@ -81,33 +91,76 @@ fn wait_for_backup(list: impl Fn() -> Result<String>) -> Result<String> {
     bail!("the server wrote no backup within {BACKUP_MAX:?}")
 }
 
-/// The S3 server, which ends with this value.
-struct S3Server {
-    child: Child,
-    url: String,
+/// Sends a message, which Python's own reader of messages must find sound, and tries a wrong password.
+fn check_mail() -> Result<()> {
+    let folder = target_folder()?.join("servers").join("mail");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    let shown = folder.to_string_lossy().into_owned();
+    let server = PythonServer::start(MAIL_SERVER, &[&shown, "robin", "pass word"])?;
+    let ca_file = folder.join("ca.pem").to_string_lossy().into_owned();
+    let run = |arguments: &[&str], password: &str| {
+        let mut command = Command::new(std::env::current_exe()?.with_file_name("evenkeel"));
+        command
+            .env_clear()
+            .env("EVENKEEL_PUBLIC_URL", "https://money.example.com")
+            .env("EVENKEEL_MAIL__SERVER", "127.0.0.1")
+            .env("EVENKEEL_MAIL__PORT", &server.first_line)
+            .env("EVENKEEL_MAIL__USER", "robin")
+            .env("EVENKEEL_MAIL__PASSWORD", password)
+            .env("EVENKEEL_MAIL__FROM", "Unser Geld, Zuhaus\u{e9} <money@example.com>")
+            .env("EVENKEEL_MAIL__CA_FILE", &ca_file);
+        output_of(command.args(arguments).arg("--data-dir").arg(&folder))
+    };
+    run(&["mail", "test", "kim@example.com"], "pass word")?;
+    let received = fs::read_to_string(folder.join("messages.jsonl"))?;
+    let message: serde_json::Value = serde_json::from_str(received.trim())?;
+    let text = message["text"].as_str().unwrap_or_default();
+    let is_sound = message["to"] == serde_json::json!(["kim@example.com"])
+        && message["from"] == "\"Unser Geld, Zuhaus\u{e9}\" <money@example.com>"
+        && message["subject"] == "A test from Evenkeel"
+        && text.contains("https://money.example.com can send email")
+        && message["defects"] == serde_json::json!([])
+        && message["encrypted"] == true;
+    ensure!(is_sound, "the message arrived otherwise than it was sent: {received}");
+    let refused = run(&["mail", "test", "kim@example.com"], "wrong");
+    let reason = refused.err().map(|it| format!("{it:#}")).unwrap_or_default();
+    ensure!(reason.contains("check mail.user and mail.password"), "wrong advice: {reason}");
+    let injected =
+        run(&["mail", "test", "kim@example.com\r\nRCPT TO:<eve@example.com>"], "pass word");
+    ensure!(injected.is_err(), "an address with a line end was taken");
+    Ok(())
 }
 
-impl S3Server {
-    fn start() -> Result<S3Server> {
+/// A server in Python, which ends with this value. Its first line says where it is.
+struct PythonServer {
+    child: Child,
+    first_line: String,
+}
+
+impl PythonServer {
+    fn start(script: &str, arguments: &[&str]) -> Result<PythonServer> {
         let python = install::python_packages("servers", REQUIREMENTS)?.join("python");
         let mut child = Command::new(python)
-            .arg(root().join(S3_SERVER))
-            .args([ACCESS_KEY_ID, SECRET_ACCESS_KEY, REGION, BUCKET])
+            .arg(root().join(script))
+            .args(arguments)
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .context("cannot start the S3 server")?;
-        let output = child.stdout.take().context("the S3 server has no output")?;
-        let mut server = S3Server { child, url: String::new() };
-        BufReader::new(output).read_line(&mut server.url)?;
-        server.url = server.url.trim().to_owned();
-        ensure!(server.url.starts_with("http://"), "the S3 server did not start");
+            .with_context(|| format!("cannot start {script}"))?;
+        let output = child.stdout.take().context("the server has no output")?;
+        let mut server = PythonServer { child, first_line: String::new() };
+        BufReader::new(output).read_line(&mut server.first_line)?;
+        server.first_line = server.first_line.trim().to_owned();
+        ensure!(!server.first_line.is_empty(), "{script} did not start");
         Ok(server)
     }
 }
 
-impl Drop for S3Server {
+impl Drop for PythonServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -132,7 +132,7 @@ const STEPS: [Step; 16] = [
     ),
     step(
         "servers",
-        "backups in a real S3 server, which checks signatures",
+        "backups in a real S3 server, and email through a real mail server",
         Group::Waiting,
         &[Tool::Servers],
         other_servers,
