@@ -3,11 +3,11 @@
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
-use axum::routing::post;
 use base::draft::Source;
 use http::{HeaderMap, StatusCode};
 use service::ingest::connections;
 
+use crate::routing::post;
 use crate::{WebState, body};
 
 pub(crate) fn router() -> Router<WebState> {

@@ -17,15 +17,17 @@ mod panics;
 mod proxies;
 mod query;
 mod read_turns;
+mod routing;
 mod server;
 mod site;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
+use crate::routing::get;
 use axum::Router;
 use axum::response::Response;
-use axum::routing::{any, get};
+use axum::routing::any;
 use http::{HeaderValue, header};
 use service::App;
 use tower_http::compression::CompressionLayer;

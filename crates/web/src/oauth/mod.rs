@@ -11,7 +11,7 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::MethodRouter;
 use http::{HeaderValue, Method, StatusCode, header};
 use serde_json::{Value, json};
 use service::Error;
@@ -19,6 +19,7 @@ use service::access::oauth::{OAuthError, OAuthErrorCode, OAuthFailure, OAuthResu
 
 use crate::WebState;
 use crate::cors::put_cors;
+use crate::routing::{get, get_and_post, post};
 use crate::site;
 
 pub(crate) use metadata::resource_metadata_url;
@@ -46,7 +47,7 @@ pub(crate) fn router(web: &WebState) -> Router<WebState> {
 /// The authorization endpoint. It is a page, so it gets the security headers and error pages of the site, and allowing
 /// an app asks for fresh proof of who the person is.
 fn consent_page(web: &WebState) -> Router<WebState> {
-    let page = get(authorize::get).post(authorize::post);
+    let page = get_and_post(authorize::get, authorize::post);
     let page = Router::new()
         .route("/oauth/authorize", page)
         .layer(from_fn_with_state(web.clone(), site::sensitive::require_proof))

@@ -53,7 +53,6 @@ use axum::Router;
 use axum::extract::State;
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use axum::routing::{get, post};
 use bytes::Bytes;
 use http::{HeaderValue, Method, header};
 use wire::v1::Code;
@@ -61,6 +60,7 @@ use wire::v1::Code;
 use crate::WebState;
 use crate::answer::Answer;
 use crate::error::Refusal;
+use crate::routing::{get, get_and_post, post};
 
 /// Every route of the site.
 pub(crate) fn router(web: &WebState) -> Router<WebState> {
@@ -98,7 +98,7 @@ fn pages() -> Router<WebState> {
         .route("/", get(overview::get))
         .route("/view", post(display_settings::post))
         .route("/accounts", get(accounts::list))
-        .route("/accounts/new", get(accounts::new).post(accounts::create))
+        .route("/accounts/new", get_and_post(accounts::new, accounts::create))
         .route("/accounts/{id}", get(accounts::detail))
         .route("/accounts/{id}/balance", post(accounts::set_balance))
         .route("/accounts/{id}/transactions", post(accounts::add_transaction))
@@ -111,8 +111,8 @@ fn pages() -> Router<WebState> {
         .route("/accounts/{id}/card", post(accounts::card))
         .route("/investments", get(investments::get))
         .route("/goals", get(goals::list))
-        .route("/goals/new", get(goals::new).post(goals::create))
-        .route("/goals/{id}", get(goals::edit).post(goals::change))
+        .route("/goals/new", get_and_post(goals::new, goals::create))
+        .route("/goals/{id}", get_and_post(goals::edit, goals::change))
         .route("/goals/{id}/status", post(goals::set_status))
         .route("/goals/{id}/delete", post(goals::delete))
         .route("/scores", get(scores::get))
@@ -139,37 +139,37 @@ fn money() -> Router<WebState> {
         .route("/transactions.csv", get(download::csv))
         .route("/transactions.json", get(download::json))
         .route("/transactions/bulk", post(bulk::apply))
-        .route("/transactions/filters", get(filters::list).post(filters::save))
+        .route("/transactions/filters", get_and_post(filters::list, filters::save))
         .route("/transactions/filters/{id}/delete", post(filters::delete))
         .route("/transactions/edits", get(bulk::edits))
         .route("/transactions/edits/{id}/undo", post(bulk::undo))
-        .route("/transactions/{id}", get(detail::get).post(corrections::correct))
-        .route("/transactions/{id}/edit", get(manual::get).post(manual::change))
+        .route("/transactions/{id}", get_and_post(detail::get, corrections::correct))
+        .route("/transactions/{id}/edit", get_and_post(manual::get, manual::change))
         .route("/transactions/{id}/delete", post(manual::delete))
         .route("/transactions/{id}/hide", post(corrections::hide))
         .route("/transactions/{id}/note", post(notes::save))
-        .route("/transactions/{id}/split", get(split::get).post(split::save))
+        .route("/transactions/{id}/split", get_and_post(split::get, split::save))
         .route("/transactions/{id}/unsplit", post(split::remove))
         .route("/transactions/{id}/undo", post(corrections::undo))
         .route("/transactions/{id}/transfer", post(corrections::transfer))
         .route("/transactions/{id}/mark", post(corrections::mark))
-        .route("/transactions/{id}/refund", get(refund::get).post(refund::link))
+        .route("/transactions/{id}/refund", get_and_post(refund::get, refund::link))
         .route("/transactions/{id}/unlink", post(refund::unlink))
         .route("/transactions/{id}/attachments", post(attachments::add))
         .route("/transactions/{id}/attachments/{attachment}", get(attachments::download))
         .route("/transactions/{id}/attachments/{attachment}/delete", post(attachments::delete))
         .route("/transactions/{id}/visibility", post(corrections::set_visibility))
         .route("/settings/rules", get(rules::get))
-        .route("/settings/rules/new", get(rules::edit::new).post(rules::edit::create))
+        .route("/settings/rules/new", get_and_post(rules::edit::new, rules::edit::create))
         .route("/settings/rules/{id}/up", post(rules::move_up))
         .route("/settings/rules/{id}/down", post(rules::move_down))
-        .route("/settings/rules/{id}", get(rules::edit::get).post(rules::edit::change))
+        .route("/settings/rules/{id}", get_and_post(rules::edit::get, rules::edit::change))
         .route("/settings/rules/{id}/apply", post(rules::apply))
         .route("/settings/rules/{id}/delete", post(rules::delete))
         .route("/spending", get(spending::get))
         .route("/search", get(search::get))
         .route("/recurring", get(recurring::get))
-        .route("/recurring/{id}", get(recurring::detail::get).post(recurring::manage::update))
+        .route("/recurring/{id}", get_and_post(recurring::detail::get, recurring::manage::update))
         .route("/recurring/feed", post(recurring::feed::create))
         .route("/recurring/feed/revoke", post(recurring::feed::revoke))
         .route("/recurring/{id}/merge", post(recurring::manage::merge))

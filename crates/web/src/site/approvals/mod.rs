@@ -6,7 +6,6 @@ mod detail;
 use axum::Router;
 use axum::extract::RawQuery;
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, post};
 use base::Timestamp;
 use http::header;
 use maud::{Markup, html};
@@ -20,6 +19,7 @@ use super::navigation::NavItem;
 use super::person::Person;
 use super::urls;
 use crate::WebState;
+use crate::routing::{get, post};
 
 const HISTORY_PAGE: usize = 50;
 /// How long a live update request waits. Browsers and proxies may give up on longer ones.

@@ -10,7 +10,6 @@ mod sign_up;
 
 use axum::Router;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use axum::routing::{get, post};
 use http::header;
 use maud::{Markup, html};
 use service::access::oidc::LinkedIdentity;
@@ -21,16 +20,20 @@ use super::person::Person;
 use super::visitor::Visitor;
 use super::{cookies, urls};
 use crate::WebState;
+use crate::routing::{get, get_and_post, post};
 
 pub(super) fn router() -> Router<WebState> {
     Router::new()
-        .route("/setup", get(sign_up::setup).post(sign_up::set_up))
-        .route("/sign-up", get(sign_up::sign_up_page).post(sign_up::sign_up))
-        .route("/invite/{token}", get(sign_up::invitation).post(sign_up::accept))
-        .route("/sign-in", get(sign_in::get).post(sign_in::post))
-        .route("/sign-in/second", get(second_step::get).post(second_step::post))
-        .route("/forgot-password", get(password_reset::ask).post(password_reset::send))
-        .route("/reset-password/{token}", get(password_reset::choose).post(password_reset::save))
+        .route("/setup", get_and_post(sign_up::setup, sign_up::set_up))
+        .route("/sign-up", get_and_post(sign_up::sign_up_page, sign_up::sign_up))
+        .route("/invite/{token}", get_and_post(sign_up::invitation, sign_up::accept))
+        .route("/sign-in", get_and_post(sign_in::get, sign_in::post))
+        .route("/sign-in/second", get_and_post(second_step::get, second_step::post))
+        .route("/forgot-password", get_and_post(password_reset::ask, password_reset::send))
+        .route(
+            "/reset-password/{token}",
+            get_and_post(password_reset::choose, password_reset::save),
+        )
         .route("/sign-on/{provider}", get(sign_on::start))
         .route("/sign-on/{provider}/confirm", get(sign_on::confirm))
         .route("/sign-on/{provider}/callback", get(sign_on::callback))

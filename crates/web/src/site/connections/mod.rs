@@ -13,7 +13,6 @@ mod progress;
 
 use axum::Router;
 use axum::extract::Path;
-use axum::routing::{get, post};
 use base::ConnectionId;
 use base::draft::Source;
 use maud::{Markup, html};
@@ -24,12 +23,13 @@ use super::assets::Asset;
 use super::errors::PageError;
 use super::navigation::NavItem;
 use crate::WebState;
+use crate::routing::{get, get_and_post, post};
 
 const HOME: &str = "/connections";
 
 pub(super) fn router() -> Router<WebState> {
     Router::new()
-        .route(HOME, get(list::get).post(claim::post))
+        .route(HOME, get_and_post(list::get, claim::post))
         .route(add::URL, get(add::get))
         .route("/connections/plaid/keys", post(plaid::save))
         .route("/connections/plaid/keys/delete", post(plaid::delete))

@@ -2,7 +2,6 @@
 
 use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
 use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
 use service::platform::limits::Policy;
@@ -13,6 +12,7 @@ use super::super::snippet::{self, curl, curl_post, prose};
 use super::introduction::pair;
 use super::{proposing, webhooks};
 use crate::WebState;
+use crate::routing::get;
 
 /// A guide: its path, title and content.
 pub(in super::super) struct Guide {

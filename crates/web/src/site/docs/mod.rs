@@ -17,7 +17,6 @@ use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::extract::{Path, State};
-use axum::routing::get;
 use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
 
@@ -27,6 +26,7 @@ use super::public_page::{self, PublicNavItem, PublicPage};
 use crate::WebState;
 use crate::api::{ENDPOINTS, Endpoint};
 use crate::openapi;
+use crate::routing::get;
 
 /// The pages of the reference: the introduction, one page for each group of endpoints, and search.
 pub(super) fn router() -> Router<WebState> {

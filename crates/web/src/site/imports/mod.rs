@@ -12,7 +12,6 @@ mod start;
 
 use axum::Router;
 use axum::extract::Path;
-use axum::routing::{get, post};
 use base::FileId;
 
 pub(super) use history::rows as history_rows;
@@ -23,14 +22,15 @@ use super::errors::PageError;
 use super::format::count_text;
 use super::navigation::NavItem;
 use crate::WebState;
+use crate::routing::{get_and_post, post};
 
 const HOME: &str = "/import";
 
 pub(super) fn router() -> Router<WebState> {
     Router::new()
-        .route(HOME, get(start::get).post(start::post))
+        .route(HOME, get_and_post(start::get, start::post))
         .route("/import/all", post(commit::all))
-        .route("/import/{file}", get(preview::get).post(preview::update))
+        .route("/import/{file}", get_and_post(preview::get, preview::update))
         .route("/import/{file}/commit", post(commit::commit))
         .route("/import/{file}/discard", post(commit::discard))
         .route("/imports/{import}/undo", post(history::undo))

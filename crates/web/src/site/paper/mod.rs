@@ -4,7 +4,6 @@ mod order;
 
 use axum::Router;
 use axum::extract::{Path, RawQuery};
-use axum::routing::{get, post};
 use base::{Money, PaperAccountId, Percent};
 use maud::{Markup, html};
 use service::platform::cursors::Page;
@@ -18,12 +17,13 @@ use super::navigation::NavItem;
 use super::person::Person;
 use super::urls;
 use crate::WebState;
+use crate::routing::{get, get_and_post, post};
 
 const ACTIVITY_PAGE: usize = 50;
 
 pub(super) fn router() -> Router<WebState> {
     Router::new()
-        .route("/paper", get(list).post(order::open))
+        .route("/paper", get_and_post(list, order::open))
         .route("/paper/{id}", get(one))
         .route("/paper/{id}/order", post(order::place))
 }

@@ -2,13 +2,13 @@
 
 use axum::Router;
 use axum::extract::Path;
-use axum::routing::{get, post};
 use base::{GrantId, Timestamp};
 use maud::{Markup, html};
 use service::access::oauth::grants::{self, Grant};
 
 use super::{Settings, Tab};
 use crate::WebState;
+use crate::routing::{get, post};
 use crate::site::app_page::see_other;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields;

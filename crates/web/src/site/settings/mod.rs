@@ -16,7 +16,6 @@ mod security_page;
 
 use axum::Router;
 use axum::response::Response;
-use axum::routing::{get, post};
 use http::StatusCode;
 use maud::{Markup, html};
 use service::access::users::Role;
@@ -28,21 +27,22 @@ use super::assets::Asset;
 use super::navigation::NavItem;
 use super::person::Person;
 use crate::WebState;
+use crate::routing::{get, get_and_post, post};
 
 pub(super) fn router() -> Router<WebState> {
     Router::new()
-        .route("/settings", get(profile::get).post(profile::post))
+        .route("/settings", get_and_post(profile::get, profile::post))
         .route("/settings/image", post(profile::set_image))
         .route("/settings/image/remove", post(profile::remove_image))
         .route("/images/{address}", get(profile::image))
-        .route("/settings/keys", get(keys::get).post(keys::post))
+        .route("/settings/keys", get_and_post(keys::get, keys::post))
         .route("/settings/keys/{id}/revoke", post(keys::revoke))
         .route("/settings/data", get(data::get))
         .route("/settings/data/download", post(data::download))
         .route("/settings/assistants", get(assistants::get))
         .route("/settings/audit", get(audit::get))
         .route("/settings/backups", get(backups::get))
-        .route("/settings/approvals", get(approvals::get).post(approvals::post))
+        .route("/settings/approvals", get_and_post(approvals::get, approvals::post))
         .merge(apps::router())
         .merge(security::router())
         .merge(people::router())

@@ -2,7 +2,6 @@
 
 use axum::Router;
 use axum::extract::Path;
-use axum::routing::{get, post};
 use base::InvitationId;
 use http::StatusCode;
 use maud::{Markup, html};
@@ -11,6 +10,7 @@ use service::platform::mail_queue;
 
 use super::{Settings, Tab};
 use crate::WebState;
+use crate::routing::{get_and_post, post};
 use crate::site::app_page::see_other;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
@@ -22,7 +22,7 @@ const HERE: &str = "/settings/people";
 
 pub(super) fn router() -> Router<WebState> {
     Router::new()
-        .route(HERE, get(show).post(invite))
+        .route(HERE, get_and_post(show, invite))
         .route("/settings/people/{id}/withdraw", post(withdraw))
 }
 

@@ -3,7 +3,6 @@
 use axum::Router;
 use axum::extract::{Path, RawQuery};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use axum::routing::{get, post};
 use base::{PasskeyId, SessionId};
 use http::{StatusCode, header};
 use maud::{Markup, html};
@@ -15,6 +14,7 @@ use service::access::{profiles, recovery, sessions, sign_ins, users};
 use super::security_page::SecurityPage;
 use super::{Settings, Tab};
 use crate::WebState;
+use crate::routing::{get, get_and_post, post};
 use crate::site::app_page::see_other;
 use crate::site::assets::Asset;
 use crate::site::auth::{passkey_button, sign_on_proofs};
@@ -31,7 +31,7 @@ pub(in crate::site) const CONFIRM: &str = "/settings/security/confirm";
 pub(super) fn router() -> Router<WebState> {
     Router::new()
         .route(HERE, get(show))
-        .route(CONFIRM, get(confirm_page).post(confirm))
+        .route(CONFIRM, get_and_post(confirm_page, confirm))
         .route("/settings/security/email", post(change_email))
         .route("/settings/security/password", post(change_password))
         .route("/settings/security/second-step", post(set_second_step))

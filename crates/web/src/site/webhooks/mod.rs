@@ -11,7 +11,6 @@ mod manager;
 mod portal;
 
 use axum::Router;
-use axum::routing::{get, post};
 use base::{EndpointId, Percent, Timestamp};
 use http::StatusCode;
 use maud::{Markup, html};
@@ -21,6 +20,7 @@ use super::errors::{PageError, PageResult};
 use super::fields::FormError;
 use super::format::percent;
 use crate::WebState;
+use crate::routing::{get, get_and_post, post};
 use manager::{EndpointManager, HOME, PORTAL, Section};
 
 pub(super) use manager::{disabled_text, needs_attention};
@@ -31,7 +31,7 @@ const HEALTH_SHOWN: usize = 20;
 pub(super) fn router() -> Router<WebState> {
     pages(HOME)
         .merge(pages(PORTAL))
-        .route("/portal/{token}", get(portal::get).post(portal::open))
+        .route("/portal/{token}", get_and_post(portal::get, portal::open))
         .route("/portal/webhooks/leave", post(portal::leave))
 }
 
@@ -39,7 +39,7 @@ pub(super) fn router() -> Router<WebState> {
 fn pages(home: &str) -> Router<WebState> {
     let at = |rest: &str| format!("{home}{rest}");
     Router::new()
-        .route(home, get(list).post(create::post))
+        .route(home, get_and_post(list, create::post))
         .route(&at("/attempts"), get(attempts::get))
         .route(&at("/failed"), get(failed::get))
         .route(&at("/failed/send"), post(failed::send))
@@ -47,7 +47,7 @@ fn pages(home: &str) -> Router<WebState> {
         .route(&at("/events"), get(events::get))
         .route(&at("/events/{id}"), get(event::get))
         .route(&at("/events/{id}/replay"), post(events::replay))
-        .route(&at("/{id}"), get(detail::get).post(actions::change))
+        .route(&at("/{id}"), get_and_post(detail::get, actions::change))
         .route(&at("/{id}/test"), post(actions::test))
         .route(&at("/{id}/enable"), post(actions::enable))
         .route(&at("/{id}/disable"), post(actions::disable))
