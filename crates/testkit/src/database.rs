@@ -1,13 +1,14 @@
 //! Databases for tests: each has its own file on SQLite, or its own clone of a migrated template on PostgreSQL.
 
 use std::process;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use db::{Db, Migration, ReadLimits, Target};
 use service::schema::{MIGRATIONS, VIEWS};
 use tempfile::TempDir;
-use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
+use tokio::sync::{OnceCell, Semaphore, SemaphorePermit, mpsc, oneshot};
 
 /// The URL of the PostgreSQL server that tests use. Without it they run on SQLite.
 const SERVER: &str = "EVENKEEL_TEST_POSTGRES";
@@ -15,7 +16,9 @@ const SERVER: &str = "EVENKEEL_TEST_POSTGRES";
 /// several.
 const DATABASES_MAX: usize = 12;
 static TURNS: Semaphore = Semaphore::const_new(DATABASES_MAX);
-static TEMPLATE: OnceCell<String> = OnceCell::const_new();
+static TEMPLATE: OnceCell<Template> = OnceCell::const_new();
+static CREATOR: OnceLock<Worker> = OnceLock::new();
+static DROPPER: OnceLock<Worker> = OnceLock::new();
 static FILE_TEMPLATE: OnceCell<Vec<u8>> = OnceCell::const_new();
 const FILE_NAME: &str = "evenkeel.db";
 static COUNTER: AtomicU64 = AtomicU64::new(0);
@@ -49,18 +52,18 @@ impl Database {
         Database::on_server(server, Some(template)).await
     }
 
-    async fn on_server(server: String, template: Option<&str>) -> Database {
+    async fn on_server(server: String, template: Option<&Template>) -> Database {
         let turn = TURNS.acquire().await.unwrap();
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!("evenkeel_test_{}_{number}", process::id());
-        let admin = Admin::connect(&server).await;
         let template = match template {
-            Some(template) => format!(" template {template}{}", admin.copy_strategy().await),
+            Some(Template { name, copy_strategy }) => format!(" template {name}{copy_strategy}"),
             None => String::new(),
         };
         // Drops what a killed process with the same id left behind.
-        admin.run(&format!("drop database if exists {name} with (force)")).await;
-        admin.run(&format!("create database {name}{template}")).await;
+        let creator = CREATOR.get_or_init(|| Worker::start(&server));
+        creator.run(format!("drop database if exists {name} with (force)")).await;
+        creator.run(format!("create database {name}{template}")).await;
         let url = on_same_server(&server, &name);
         Database(Kind::Server { server, name, url, _turn: turn })
     }
@@ -92,13 +95,9 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         let Kind::Server { server, name, .. } = &self.0 else { return };
-        let (server, sql) = (server.clone(), format!("drop database {name} with (force)"));
-        // The test's runtime may be shutting down, so this has its own. Nothing waits for it: deleting takes time, and
-        // a database left behind does no harm.
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            runtime.map(|it| it.block_on(async { Admin::connect(&server).await.run(&sql).await }))
-        });
+        // Nothing waits for it: deleting takes time, and a database left behind does no harm.
+        let dropper = DROPPER.get_or_init(|| Worker::start(server));
+        drop(dropper.send(format!("drop database {name} with (force)")));
     }
 }
 
@@ -113,6 +112,40 @@ pub async fn postgres_database() -> Option<Database> {
 )]
 fn server() -> Option<String> {
     std::env::var(SERVER).ok()
+}
+
+/// A thread that runs statements of an `Admin` one after another. Connecting for each of them took a tenth of the
+/// server's time, and a connection cannot outlive the test whose runtime it belongs to.
+struct Worker(mpsc::UnboundedSender<(String, oneshot::Sender<()>)>);
+
+impl Worker {
+    fn start(server: &str) -> Worker {
+        let (sender, mut statements) = mpsc::unbounded_channel::<(String, oneshot::Sender<()>)>();
+        let server = server.to_owned();
+        let work = async move {
+            let admin = Admin::connect(&server).await;
+            while let Some((sql, done)) = statements.recv().await {
+                admin.run(&sql).await;
+                let _ = done.send(());
+            }
+        };
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.unwrap().block_on(work);
+        });
+        Worker(sender)
+    }
+
+    fn send(&self, sql: String) -> oneshot::Receiver<()> {
+        let (done, finished) = oneshot::channel();
+        // A worker whose statement failed has ended, and its panic says why.
+        let _ = self.0.send((sql, done));
+        finished
+    }
+
+    async fn run(&self, sql: String) {
+        self.send(sql).await.expect("the thread that creates databases has ended");
+    }
 }
 
 /// A connection that creates and drops databases. The product's connections stop a statement after some seconds, and a
@@ -163,15 +196,22 @@ async fn make_file_template() -> Vec<u8> {
     std::fs::read(&path).unwrap()
 }
 
-/// A database with the schema, created once and cloned for every test. The lock keeps other processes from creating it
-/// too; it is released when this connection ends.
-async fn make_template(server: &str) -> String {
+/// A database with the schema, created once and cloned for every test.
+struct Template {
+    name: String,
+    copy_strategy: &'static str,
+}
+
+/// Finds or creates the template. The lock keeps other processes from creating it too; it is released when this
+/// connection ends.
+async fn make_template(server: &str) -> Template {
     let name = format!("evenkeel_template_{:x}", digest(MIGRATIONS));
     let admin = Admin::connect(server).await;
+    let copy_strategy = admin.copy_strategy().await;
     admin.run("select pg_advisory_lock(9172035)").await;
     let find = "select 1 from pg_database where datname = $1";
     if admin.0.query_opt(find, &[&name]).await.unwrap().is_some() {
-        return name;
+        return Template { name, copy_strategy };
     }
     // It has another name until it is complete, so that a database with the final name is always complete.
     let unfinished = format!("{name}_unfinished");
@@ -184,7 +224,7 @@ async fn make_template(server: &str) -> String {
     // The server waits for a while until this connection has closed before it renames.
     drop(db);
     admin.run(&format!("alter database {unfinished} rename to {name}")).await;
-    name
+    Template { name, copy_strategy }
 }
 
 fn digest(migrations: &[Migration]) -> u64 {

@@ -51,6 +51,7 @@ mod users;
 mod views;
 mod webhooks;
 
+use db::Engine;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestRunner};
 use service::access::passkeys::RelyingParty;
@@ -63,6 +64,7 @@ use testkit::{Authenticator, Kind, World, new_user};
 fn check_property<S: Strategy>(cases: u32, strategy: S, check: impl AsyncFn(&World, S::Value)) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let world = runtime.block_on(World::new());
+    let cases = cases_on(&world, cases);
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let result = TestRunner::new(config).run(&strategy, |case| {
         runtime.block_on(check(&world, case));
@@ -71,6 +73,15 @@ fn check_property<S: Strategy>(cases: u32, strategy: S, check: impl AsyncFn(&Wor
     // The world's connections belong to the runtime, so they are closed inside it.
     runtime.block_on(async { drop(world) });
     result.unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+/// How many random cases a law gets: all of them on SQLite, and a third on PostgreSQL, where each takes three times as
+/// long.
+fn cases_on(world: &World, all: u32) -> u32 {
+    match world.app.db.engine() {
+        Engine::Sqlite => all,
+        Engine::Postgres => all.div_ceil(3),
+    }
 }
 
 /// The parameter that an error reports as invalid.
