@@ -23,10 +23,16 @@ return [...document.querySelectorAll("a[href]")]
 /// Parts of paths that are no pages, but files or API responses.
 const NOT_PAGES: [&str; 7] = [".csv", ".json", ".zip", "/healthz", "/readyz", "/v1/", "/assets/"];
 
-/// One page of each kind that links lead to, starting from these. The documentation is left out unless a start page
-/// belongs to it, because it is the same for everyone.
+/// One page of each kind that links lead to, starting from these.
 #[track_caller]
 pub fn walk(browser: &Browser, from: &[&str]) -> Vec<String> {
+    walk_with(browser, from, |_| {})
+}
+
+/// The same, and visits each page while it is open. The documentation is left out unless a start page belongs to it,
+/// because it is the same for everyone.
+#[track_caller]
+pub fn walk_with(browser: &Browser, from: &[&str], mut visit: impl FnMut(&str)) -> Vec<String> {
     let with_docs = from.iter().any(|it| it.starts_with("/docs"));
     let mut seen = BTreeSet::new();
     let mut queue: Vec<String> = from.iter().rev().map(|it| (*it).to_owned()).collect();
@@ -40,6 +46,7 @@ pub fn walk(browser: &Browser, from: &[&str]) -> Vec<String> {
         let links = browser.script(LINKS, json!([]));
         let links = links.as_array().map_or(&[][..], Vec::as_slice);
         queue.extend(links.iter().filter_map(|it| it.as_str().map(str::to_owned)));
+        visit(&path);
         found.push(path);
     }
     found

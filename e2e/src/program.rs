@@ -1,9 +1,12 @@
 //! Runs the built program in its own folder, at an address that passkeys accept.
 
-use std::fs::{self, File};
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File};
 use std::net::TcpListener;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -18,15 +21,23 @@ pub struct Program {
     origin: String,
 }
 
+/// A file of a data directory.
+struct DataFile {
+    name: OsString,
+    content: Vec<u8>,
+}
+
 impl Program {
     /// The demo, without its live feed.
     pub fn demo() -> Program {
         Program::demo_with(&[])
     }
 
-    /// The demo with more settings.
+    /// The demo with more settings. Its data is generated once and copied for every test.
     pub fn demo_with(settings: &[(&str, &str)]) -> Program {
-        Program::start("demo", settings)
+        static DATA: OnceLock<Vec<DataFile>> = OnceLock::new();
+        let data = DATA.get_or_init(|| Program::start("demo", &[]).stopped_data());
+        Program::start_at("demo", settings, None, data)
     }
 
     /// A fresh installation without accounts.
@@ -41,18 +52,24 @@ impl Program {
 
     /// A fresh installation behind a proxy with this address, and its port.
     pub fn serve_behind(proxy: &str, settings: &[(&str, &str)]) -> (Program, u16) {
-        let program = Program::start_at("serve", settings, Some(proxy));
+        let program = Program::start_at("serve", settings, Some(proxy), &[]);
         let port = program.origin.rsplit(':').next().and_then(|it| it.parse().ok());
         (program, port.expect("the origin ends with a port"))
     }
 
     fn start(command: &str, settings: &[(&str, &str)]) -> Program {
-        Program::start_at(command, settings, None)
+        Program::start_at(command, settings, None, &[])
     }
 
-    /// Starts the program. Its public address is its own unless there is another.
-    fn start_at(command: &str, settings: &[(&str, &str)], public: Option<&str>) -> Program {
+    /// Starts the program on this data. Its public address is its own unless there is another.
+    fn start_at(
+        command: &str,
+        settings: &[(&str, &str)],
+        public: Option<&str>,
+        data: &[DataFile],
+    ) -> Program {
         let folder = tempfile::tempdir().expect("a temporary folder");
+        write_data(&folder.path().join("data"), data);
         let ready = folder.path().join("ready.json");
         // Passkeys are bound to a host name, so the public URL must be known before the start.
         let listener = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
@@ -75,6 +92,19 @@ impl Program {
             serde_json::from_str(&fs::read_to_string(&ready).ok()?).ok()
         });
         program
+    }
+
+    /// Stops the program as an operator would, and returns the files of its data directory.
+    fn stopped_data(mut self) -> Vec<DataFile> {
+        let stop = Command::new("kill").arg(self.child.id().to_string()).status();
+        assert!(stop.is_ok_and(|it| it.success()), "the program cannot be stopped");
+        self.child.wait().expect("the program ends");
+        let files = fs::read_dir(self.data_dir()).expect("the data directory");
+        let file = |it: fs::DirEntry| DataFile {
+            name: it.file_name(),
+            content: fs::read(it.path()).expect("a file of the data directory"),
+        };
+        files.map(|it| file(it.expect("an entry of the data directory"))).collect()
     }
 
     pub fn data_dir(&self) -> PathBuf {
@@ -123,6 +153,17 @@ impl Drop for Program {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Writes the files into a new folder. Without files the program creates the folder itself.
+fn write_data(folder: &Path, files: &[DataFile]) {
+    if files.is_empty() {
+        return;
+    }
+    DirBuilder::new().mode(0o700).create(folder).expect("a data directory");
+    for file in files {
+        fs::write(folder.join(&file.name), &file.content).expect("a file of the data directory");
     }
 }
 

@@ -19,30 +19,28 @@ fn compressed_bytes(program: &Program, browser: &Browser, path: &str) -> usize {
     answer.body.len()
 }
 
+/// Walks from these pages and returns the path of each page; fails if one has a problem.
 #[track_caller]
-fn assert_pages_accessible(program: &Program, browser: &Browser, paths: &[String]) {
-    // The walk has already opened every page; its log entries are discarded, because they will occur again.
-    browser.logged_problems();
+fn walk_accessible(program: &Program, browser: &Browser, from: &[&str]) -> Vec<String> {
     let (mut found, axe) = (Vec::new(), Axe::installed());
-    for path in paths {
-        browser.go(path);
+    let paths = pages::walk_with(browser, from, |path| {
         let bytes = compressed_bytes(program, browser, path);
         if bytes > BYTES_MAX {
             found.push(format!("{path}: {bytes} bytes, more than {BYTES_MAX}"));
         }
         found.extend(browser.problems_with(Some(&axe)));
         found.extend(browser.logged_problems().into_iter().map(|it| format!("{path}: {it}")));
-    }
+    });
     assert!(found.is_empty(), "{} problems\n{}", found.len(), found.join("\n"));
+    paths
 }
 
 #[test]
 fn public_pages_are_accessible() {
     let program = Program::demo();
     let browser = Browser::start(program.origin());
-    let paths = pages::walk(&browser, &pages::PUBLIC);
+    let paths = walk_accessible(&program, &browser, &pages::PUBLIC);
     assert!(paths.len() >= pages::PUBLIC.len(), "{paths:?}");
-    assert_pages_accessible(&program, &browser, &paths);
 }
 
 #[test]
@@ -50,11 +48,10 @@ fn pages_of_a_signed_in_person_are_accessible() {
     let program = Program::demo();
     let browser = Browser::start(program.origin());
     browser.sign_in(&program);
-    let paths = pages::walk(&browser, &pages::SIGNED_IN);
+    let paths = walk_accessible(&program, &browser, &pages::SIGNED_IN);
     for path in pages::SIGNED_IN {
         assert!(paths.iter().any(|it| it == path), "{path} is not among {paths:?}");
     }
-    assert_pages_accessible(&program, &browser, &paths);
 }
 
 #[test]
@@ -76,15 +73,13 @@ fn pages_have_the_same_controls_without_scripts() {
     let program = Program::demo();
     let browser = Browser::start(program.origin());
     browser.sign_in(&program);
-    let paths = pages::walk(&browser, &pages::SIGNED_IN);
-    let controls = |path: &String| {
-        browser.go(path);
-        browser.script(CONTROLS, json!([]))
-    };
-    let with: Vec<Value> = paths.iter().map(controls).collect();
+    let mut with = Vec::new();
+    let controls = || browser.script(CONTROLS, json!([]));
+    let paths = pages::walk_with(&browser, &pages::SIGNED_IN, |_| with.push(controls()));
     browser.without_script();
     for (path, with) in paths.iter().zip(with) {
-        assert_eq!(controls(path), with, "{path}");
+        browser.go(path);
+        assert_eq!(controls(), with, "{path}");
     }
 }
 
