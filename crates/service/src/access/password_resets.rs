@@ -21,9 +21,9 @@ pub fn is_offered(app: &App) -> bool {
     app.mail.is_some() && app.password_sign_in
 }
 
-/// Sends a link to the address if it has an account with a password. The answer and the work are the same if it has not,
-/// so that nobody can find out. Requests are counted by network address and by e-mail address; those beyond the limit of
-/// an e-mail address are ignored, because enough messages are on their way.
+/// Sends a link to the address if it has an account with a password. The answer is the same if it has not, so that nobody
+/// can find out; the page hides that it takes less time. Requests are counted by network address and by e-mail address;
+/// those beyond the limit of an e-mail address are ignored, because enough messages are on their way.
 pub async fn request(app: &App, email: &str, from: Visit) -> Result<()> {
     require_offered(app)?;
     let email = users::normalize_email(email)?;

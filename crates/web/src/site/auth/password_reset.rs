@@ -1,5 +1,7 @@
 //! The pages that reset a password by e-mail: asking for a link, and choosing a new password with it.
 
+use std::time::Duration;
+
 use axum::extract::Path;
 use axum::response::Response;
 use http::StatusCode;
@@ -16,6 +18,9 @@ use crate::site::visitor::Visitor;
 
 const ASK: &str = "Reset your password";
 const CHOOSE: &str = "Choose a new password";
+/// Every answer to a request for a link takes at least this long. Storing a link takes some milliseconds more than finding
+/// no account, and the difference would show which addresses have one.
+const ANSWER_AFTER: Duration = Duration::from_millis(500);
 
 pub(super) async fn ask(visitor: Visitor) -> PageResult {
     require_offered(&visitor)?;
@@ -27,7 +32,9 @@ pub(super) async fn ask(visitor: Visitor) -> PageResult {
 pub(super) async fn send(visitor: Visitor, PublicForm(form): PublicForm) -> PageResult {
     require_offered(&visitor)?;
     let email = form.text("email");
-    match password_resets::request(&visitor.web.app, email, visitor.visit.clone()).await {
+    let request = password_resets::request(&visitor.web.app, email, visitor.visit.clone());
+    let (requested, ()) = tokio::join!(request, tokio::time::sleep(ANSWER_AFTER));
+    match requested {
         Ok(()) => Ok(app_page::auth_page(&visitor, ASK, &[], sent_card(email))),
         Err(error) => {
             let (status, wrong) = sign_in::refusal(error)?;
