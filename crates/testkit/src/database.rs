@@ -1,5 +1,7 @@
 //! Databases for tests: each has its own file on SQLite, or its own clone of a migrated template on PostgreSQL.
 
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
 use std::process;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,8 +19,9 @@ const SERVER: &str = "EVENKEEL_TEST_POSTGRES";
 const DATABASES_MAX: usize = 12;
 static TURNS: Semaphore = Semaphore::const_new(DATABASES_MAX);
 static TEMPLATE: OnceCell<Template> = OnceCell::const_new();
-static CREATOR: OnceLock<Worker> = OnceLock::new();
-static DROPPER: OnceLock<Worker> = OnceLock::new();
+/// Several, because on a busy machine a database takes long to create or to drop.
+static CREATORS: [OnceLock<Worker>; 4] = [const { OnceLock::new() }; 4];
+static DROPPERS: [OnceLock<Worker>; 2] = [const { OnceLock::new() }; 2];
 static FILE_TEMPLATE: OnceCell<Vec<u8>> = OnceCell::const_new();
 const FILE_NAME: &str = "evenkeel.db";
 static COUNTER: AtomicU64 = AtomicU64::new(0);
@@ -55,15 +58,12 @@ impl Database {
     async fn on_server(server: String, template: Option<&Template>) -> Database {
         let turn = TURNS.acquire().await.unwrap();
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("evenkeel_test_{}_{number}", process::id());
+        let name = format!("evenkeel_test_{}_{number}", run_id());
         let template = match template {
             Some(Template { name, copy_strategy }) => format!(" template {name}{copy_strategy}"),
             None => String::new(),
         };
-        // Drops what a killed process with the same id left behind.
-        let creator = CREATOR.get_or_init(|| Worker::start(&server));
-        creator.run(format!("drop database if exists {name} with (force)")).await;
-        creator.run(format!("create database {name}{template}")).await;
+        worker(&CREATORS, number, &server).run(format!("create database {name}{template}")).await;
         let url = on_same_server(&server, &name);
         Database(Kind::Server { server, name, url, _turn: turn })
     }
@@ -96,7 +96,7 @@ impl Drop for Database {
     fn drop(&mut self) {
         let Kind::Server { server, name, .. } = &self.0 else { return };
         // Nothing waits for it: deleting takes time, and a database left behind does no harm.
-        let dropper = DROPPER.get_or_init(|| Worker::start(server));
+        let dropper = worker(&DROPPERS, COUNTER.load(Ordering::Relaxed), server);
         drop(dropper.send(format!("drop database {name} with (force)")));
     }
 }
@@ -112,6 +112,18 @@ pub async fn postgres_database() -> Option<Database> {
 )]
 fn server() -> Option<String> {
     std::env::var(SERVER).ok()
+}
+
+/// A number that no other test program on this server has.
+fn run_id() -> u64 {
+    static RUN: OnceLock<u64> = OnceLock::new();
+    *RUN.get_or_init(|| RandomState::new().hash_one(process::id()))
+}
+
+/// The workers take turns.
+fn worker<'w>(workers: &'w [OnceLock<Worker>], turn: u64, server: &str) -> &'w Worker {
+    let index = usize::try_from(turn).unwrap() % workers.len();
+    workers[index].get_or_init(|| Worker::start(server))
 }
 
 /// A thread that runs statements of an `Admin` one after another. Connecting for each of them took a tenth of the
