@@ -17,7 +17,7 @@ use crate::target_folder;
 const PROGRAMS_AT_ONCE: usize = 2;
 /// The longest first, so that none of them is left to run alone at the end. The order of others does not matter.
 const LONGEST_FIRST: [(&str, &str); 4] =
-    [("service", "it"), ("web", "it"), ("evenkeel", "it"), ("net", "it")];
+    [("evenkeel", "it"), ("service", "it"), ("web", "it"), ("net", "it")];
 
 /// The title of two parts of a test program's output: the output of the failed tests, and then their names.
 const FAILURES: &str = "\nfailures:\n";

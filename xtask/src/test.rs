@@ -169,7 +169,7 @@ const BROWSER: &str = "browser";
 /// The package with the fuzz targets.
 const FUZZ: &str = "fuzz";
 /// Packages whose integration tests use no database: on PostgreSQL they would only run a second time.
-const WITHOUT_DATABASE: [&str; 2] = ["net", "sources"];
+const WITHOUT_DATABASE: [&str; 3] = ["net", "s3", "sources"];
 /// The tests that read the repository's files, which need no second run on PostgreSQL either.
 const REPOSITORY_RULES: &str = "tidy::";
 
