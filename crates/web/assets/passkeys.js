@@ -49,7 +49,8 @@
     place.hidden = quiet;
     place.textContent = error.name === 'InvalidStateError'
       ? 'This device already has your passkey.'
-      : refused ? 'No passkey was used. Try again or use another method.' : error.message;
+      : refused ? 'No passkey was used. Try again or use another method.'
+      : error.name === 'NotSupportedError' ? "This browser can't use your passkey." : error.message;
   }
 
   function bind(box) {
@@ -78,7 +79,8 @@
       try {
         await use(box, { mediation: 'conditional', signal: offered.signal });
       } catch (error) {
-        if (error.name !== 'AbortError' && error.name !== 'NotAllowedError') tell(box, error);
+        /* The browser could not offer a passkey, which nobody asked for yet. */
+        if (!['AbortError', 'NotAllowedError', 'NotSupportedError'].includes(error.name)) tell(box, error);
       }
     });
   }
