@@ -57,6 +57,8 @@ pub(crate) fn config(flags: &Flags) -> Result<(Config, Option<TemporaryFolder>)>
     if !config.when_closed_given {
         config.when_closed = WhenClosed::LastPrice;
     }
+    // The people of the demo have addresses that belong to nobody.
+    config.mail = None;
     if let Some(scratch) = &scratch {
         config.data_dir = scratch.path().to_owned();
     }
