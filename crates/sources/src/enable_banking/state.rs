@@ -10,6 +10,8 @@ const FIRST_DAYS: i64 = 730;
 const LATER_DAYS: i64 = 89;
 /// Each sync repeats the last days, to find late bookings.
 const OVERLAP_DAYS: i64 = 14;
+/// For how long a bank is not asked for its pending transactions alone.
+const SKIPPED_DAYS: i64 = 7;
 
 /// Stored as JSON, together with the rows that came before it. Accounts are named by their stable ids.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -25,8 +27,9 @@ pub(super) struct AccountState {
     pub(super) complete_on: Option<i64>,
     /// The ids of the pending transactions that the bank listed last.
     pub(super) pending: BTreeSet<String>,
-    /// Whether pending transactions need no request of their own: the bank lists them with the others, or refuses it.
-    pub(super) skips_pending: bool,
+    /// Before this day, counted from 1970, pending transactions need no request of their own: the bank listed them with
+    /// the others, or refused it. It is asked again after a week, because a refusal may have been a passing one.
+    pub(super) skips_pending_until: i64,
 }
 
 impl SyncState {
@@ -46,6 +49,10 @@ impl AccountState {
             Some(day) => (day - OVERLAP_DAYS).clamp(today - LATER_DAYS, today),
             None => today - FIRST_DAYS,
         }
+    }
+
+    pub(super) fn skip_pending(&mut self, today: i64) {
+        self.skips_pending_until = today + SKIPPED_DAYS;
     }
 }
 

@@ -83,9 +83,9 @@ pub(super) async fn since(
     let first = date_from_days(state.first_day(today));
     let (mut history, from) = booked_since(client, uid, first, date_from_days(today)).await?;
     if history.rows.iter().any(Transaction::is_pending) {
-        state.skips_pending = true;
+        state.skip_pending(today);
     }
-    if state.skips_pending {
+    if today < state.skips_pending_until {
         return Ok(history);
     }
     match read_pages(client, uid, from, Some("PDNG")).await {
@@ -95,7 +95,7 @@ pub(super) async fn since(
             history.is_incomplete |= pending.is_incomplete;
         }
         // The bank has no list of pending transactions.
-        Err(EnableError::Refused { status: 400..=428, .. }) => state.skips_pending = true,
+        Err(EnableError::Refused { status: 400..=428, .. }) => state.skip_pending(today),
         // The booked ones are kept.
         Err(_) => history.is_incomplete = true,
     }

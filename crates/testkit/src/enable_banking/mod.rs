@@ -191,6 +191,14 @@ impl EnableBanking {
         self.state().faults.push_back((path, fault));
     }
 
+    /// Removes the faults that still wait for their request, and returns whether there were any.
+    pub fn clear_faults(&self) -> bool {
+        let mut state = self.state();
+        let had_faults = !state.faults.is_empty();
+        state.faults.clear();
+        had_faults
+    }
+
     /// The person consents on the page that was opened last. Returns the query that the browser comes back with.
     pub fn consent(&self) -> String {
         let mut state = self.state();

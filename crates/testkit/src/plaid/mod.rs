@@ -262,6 +262,14 @@ impl Plaid {
         self.state().faults.push_back((path.to_owned(), fault));
     }
 
+    /// Removes the faults that still wait for their request, and returns whether there were any.
+    pub fn clear_faults(&self) -> bool {
+        let mut state = self.state();
+        let had_faults = !state.faults.is_empty();
+        state.faults.clear();
+        had_faults
+    }
+
     pub fn requests(&self) -> Vec<ReceivedRequest> {
         self.state().requests.clone()
     }

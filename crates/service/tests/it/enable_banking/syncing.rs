@@ -1,7 +1,7 @@
 //! Syncs: the history at once, then as often as banks allow, and more only while the person is there.
 
 use service::ingest::connections;
-use testkit::enable_banking::{Quirks, entry, pending};
+use testkit::enable_banking::{Fault, PendingList, Quirks, entry, pending};
 
 use super::{BankFixture, GIRO};
 use crate::is_conflict;
@@ -95,4 +95,23 @@ async fn a_pending_transaction_that_is_booked_keeps_its_id() {
     assert_eq!((synced.new, synced.changed, synced.removed), (0, 1, 0));
     assert_eq!(fixture.descriptions().await, ["Abrechnung 17", "MARKT"]);
     assert_eq!(fixture.rows().await[0].id, before);
+}
+
+#[tokio::test]
+async fn a_bank_that_refused_its_pending_transactions_once_is_asked_again_after_a_week() {
+    let (fixture, id) = BankFixture::synced().await;
+    let quirks = Quirks { pending: PendingList::Separate, ..Quirks::default() };
+    fixture.server.set_quirks(quirks);
+    let refusal = Fault::Response(422, "{\"error\":\"WRONG_REQUEST_PARAMETERS\"}".to_owned());
+    fixture.server.fail_next("PDNG", refusal);
+    fixture.sync_now(id).await.unwrap();
+    fixture.server.update(GIRO, |it| {
+        it.transactions.push(pending("p1", "2026-03-16", "5.00", "KAFFEE"));
+    });
+    fixture.world.advance_seconds(6 * 86_400);
+    fixture.sync_now(id).await.unwrap();
+    assert_eq!(fixture.descriptions().await, ["MARKT"]);
+    fixture.world.advance_seconds(86_400);
+    fixture.sync_now(id).await.unwrap();
+    assert_eq!(fixture.descriptions().await, ["KAFFEE?", "MARKT"]);
 }

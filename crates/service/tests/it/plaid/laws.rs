@@ -70,6 +70,10 @@ impl Bank for PlaidBank {
         self.fixture.server.fail_next(path, fault);
     }
 
+    fn clear_faults(&self) -> bool {
+        self.fixture.server.clear_faults()
+    }
+
     async fn sync(&self) -> bool {
         self.fixture.try_sync(self.id).await.is_ok()
     }
