@@ -1,6 +1,6 @@
 //! Addresses of buckets and objects, and the encoding of their names.
 
-/// Where the name of the bucket stands in addresses.
+/// How a request names the bucket: in the path, or in the host name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Addressing {
     /// `https://s3.example.com/bucket/key`, which works without a DNS name for each bucket.
@@ -24,8 +24,8 @@ impl Location {
         is_object.then(|| Location { bucket: bucket.to_owned(), key: key.to_owned() })
     }
 
-    /// Whether a text is meant as the address of an object.
-    pub fn is_meant(text: &str) -> bool {
+    /// Whether a text is the URL of an object in a store, well-formed or not.
+    pub fn is_s3_url(text: &str) -> bool {
         text.starts_with("s3://")
     }
 }

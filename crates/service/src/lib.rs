@@ -46,7 +46,7 @@ pub struct AppState {
     pub key_cache: access::keys::KeyCache,
     pub(crate) access_cache: access::oauth::access_tokens::TokenCache,
     pub(crate) hashing: access::passwords::Hashing,
-    /// Sends e-mail, if the operator has set up a mail server.
+    /// Sends email, if the operator has set up a mail server.
     pub(crate) mail: Option<platform::mail_queue::Mailer>,
     /// Whether people can sign in with a password.
     pub password_sign_in: bool,
@@ -108,7 +108,7 @@ pub struct Setup {
     pub imports: ingest::imports::files::Limits,
     /// Backups that a server writes by itself; `None` where there are none.
     pub backups: Option<backup::Plan>,
-    /// Sends e-mail; `None` where there is no mail server.
+    /// Sends email; `None` where there is no mail server.
     pub mail: Option<platform::mail_queue::Mailer>,
     /// The cost of a password's hash.
     pub password_cost: access::passwords::HashCost,
@@ -177,7 +177,7 @@ impl App {
         }))
     }
 
-    /// Whether e-mail is sent.
+    /// Whether email is sent.
     pub fn sends_mail(&self) -> bool {
         self.mail.is_some()
     }

@@ -15,6 +15,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use percent_encoding::percent_decode_str;
+use s3::{Addressing, Settings};
 use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
 
@@ -94,8 +95,17 @@ impl ObjectStore {
         ObjectStore { url, state }
     }
 
-    pub fn url(&self) -> &str {
-        &self.url
+    /// The settings of a client of this store.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            endpoint: self.url.clone(),
+            region: "us-east-1".to_owned(),
+            bucket: ObjectStore::BUCKET.to_owned(),
+            prefix: "home".to_owned(),
+            addressing: Addressing::Path,
+            access_key_id: "id".to_owned(),
+            secret_access_key: "secret".to_owned(),
+        }
     }
 
     /// The next request whose method, path and query contain this text gets the fault. Several faults with the same text

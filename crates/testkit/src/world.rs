@@ -89,12 +89,12 @@ impl World {
         App::new(Setup { backups: Some(plan), ..self.setup() })
     }
 
-    /// The same process, which also sends e-mail.
+    /// The same process, which also sends email.
     pub fn with_mail(&self, mailer: service::platform::mail_queue::Mailer) -> App {
         App::new(Setup { mail: Some(mailer), ..self.setup() })
     }
 
-    /// The same process, which sends e-mail and writes backups.
+    /// The same process, which sends email and writes backups.
     pub fn with_mail_and_backups(
         &self,
         mailer: service::platform::mail_queue::Mailer,

@@ -81,7 +81,7 @@ struct Object {
 /// The object that a path such as `s3://bucket/name` means; `None` if it means a file.
 fn find_object(config: &Config, path: &Path) -> Result<Option<Object>> {
     let text = path.to_string_lossy();
-    if !Location::is_meant(&text) {
+    if !Location::is_s3_url(&text) {
         return Ok(None);
     }
     let location = Location::parse(&text).context("an object looks like s3://bucket/name")?;

@@ -1,4 +1,4 @@
-//! The settings of e-mail.
+//! The settings of email.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Addresses of e-mail: only those that need no quoting, so that no address can contain a line end, a space or a bracket.
+//! Addresses of email: only those that need no quoting, so that no address can contain a line end, a space or a bracket.
 
 use std::fmt;
 

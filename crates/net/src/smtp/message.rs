@@ -22,7 +22,7 @@ pub struct Message {
     pub text: String,
     /// The unique part of its id. A message that is sent twice keeps it, so that programs show it once.
     pub id: String,
-    /// The time as e-mail has it, such as `Tue, 17 Nov 2026 16:00:00 +0000`.
+    /// The time as email has it, such as `Tue, 17 Nov 2026 16:00:00 +0000`.
     pub date: String,
 }
 

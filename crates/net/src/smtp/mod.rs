@@ -96,7 +96,7 @@ pub enum SmtpError {
 }
 
 impl SmtpError {
-    /// Whether the same message would be refused again, however often it is sent.
+    /// Whether the server refuses this message for good, so that sending it again is useless.
     pub fn is_permanent(&self) -> bool {
         matches!(self, SmtpError::RecipientRefused(_) | SmtpError::MessageRefused(_))
     }

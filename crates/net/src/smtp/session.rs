@@ -25,13 +25,13 @@ pub(super) enum Stream {
 
 pub(super) struct Session {
     stream: BufReader<Stream>,
-    /// What the server said that it can do, in upper case.
-    abilities: Vec<String>,
+    /// The extensions that the server announced in its answer to EHLO, in upper case.
+    extensions: Vec<String>,
 }
 
 impl Session {
     pub(super) fn new(stream: Stream) -> Session {
-        Session { stream: BufReader::new(stream), abilities: Vec::new() }
+        Session { stream: BufReader::new(stream), extensions: Vec::new() }
     }
 
     /// Waits for the server's greeting, and answers it.
@@ -44,14 +44,14 @@ impl Session {
     pub(super) async fn say_hello(&mut self, own_name: &str) -> Result<(), SmtpError> {
         let reply = self.command(&format!("EHLO {own_name}")).await?;
         let reply = accept(reply, 250, SmtpError::RefusedForNow)?;
-        self.abilities = reply.lines.iter().skip(1).map(|it| it.to_ascii_uppercase()).collect();
+        self.extensions = reply.lines.iter().skip(1).map(|it| it.to_ascii_uppercase()).collect();
         Ok(())
     }
 
     /// Asks for encryption, and returns the bare stream for it. What arrived before is not from the server that the
     /// certificate will name, so nothing of it may be left.
     pub(super) async fn start_tls(mut self) -> Result<TcpStream, SmtpError> {
-        if !self.abilities.iter().any(|it| it.trim() == "STARTTLS") {
+        if !self.extensions.iter().any(|it| it.trim() == "STARTTLS") {
             return Err(SmtpError::NoStartTls);
         }
         let reply = self.command("STARTTLS").await?;
@@ -64,7 +64,7 @@ impl Session {
 
     pub(super) async fn log_in(&mut self, login: &Login) -> Result<(), SmtpError> {
         let offered: Vec<&str> = self
-            .abilities
+            .extensions
             .iter()
             .filter_map(|it| it.strip_prefix("AUTH "))
             .flat_map(str::split_whitespace)

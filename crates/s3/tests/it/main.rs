@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use base::Clock;
 use net::{Guard, HttpClient, Policy};
-use s3::{Addressing, Error, Pace, Settings, Store, Uploaded, upload_channel};
+use s3::{Error, Pace, Settings, Store, Uploaded, upload_channel};
 use testkit::object_store::ObjectStore;
 
 /// Small parts and short waits, so that tests are quick.
@@ -19,18 +19,6 @@ const PACE: Pace = Pace {
     request_max: Duration::from_secs(2),
     retry_after: Duration::from_millis(1),
 };
-
-fn settings(server: &ObjectStore) -> Settings {
-    Settings {
-        endpoint: server.url().to_owned(),
-        region: "us-east-1".to_owned(),
-        bucket: ObjectStore::BUCKET.to_owned(),
-        prefix: "home".to_owned(),
-        addressing: Addressing::Path,
-        access_key_id: "id".to_owned(),
-        secret_access_key: "secret".to_owned(),
-    }
-}
 
 fn open(settings: Settings) -> Result<Store, Error> {
     Ok(open_with(settings, Clock::frozen_at("2026-03-01T12:00:00Z"))?.with_pace(PACE))
@@ -42,7 +30,7 @@ fn open_with(settings: Settings, clock: Clock) -> Result<Store, Error> {
 }
 
 fn store(server: &ObjectStore) -> Store {
-    open(settings(server)).unwrap()
+    open(server.settings()).unwrap()
 }
 
 /// Bytes that differ at every place.

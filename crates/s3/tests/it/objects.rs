@@ -4,7 +4,7 @@ use s3::{Error, Location, Settings, upload_channel};
 use std::io::Write as _;
 use testkit::object_store::{Fault, ObjectStore};
 
-use crate::{content, download, open, settings, store, upload};
+use crate::{content, download, open, store, upload};
 
 #[tokio::test]
 async fn objects_of_every_size_are_read_as_they_were_written() {
@@ -108,7 +108,7 @@ async fn unfinished_uploads_are_found_and_ended() {
 async fn a_location_is_another_bucket_of_the_same_store() {
     let server = ObjectStore::start().await;
     let location = Location::parse("s3://money/elsewhere/it").unwrap();
-    let store = open(Settings { bucket: "another".to_owned(), ..settings(&server) }).unwrap();
+    let store = open(Settings { bucket: "another".to_owned(), ..server.settings() }).unwrap();
     assert_eq!(store.list("").await, Err(Error::NoBucket("another".to_owned())));
     let there = store.with_bucket_of(&location);
     there.put(&location.key, "x").await.unwrap();
@@ -120,11 +120,11 @@ async fn a_location_is_another_bucket_of_the_same_store() {
 async fn names_that_cannot_be_addressed_are_refused() {
     let server = ObjectStore::start().await;
     for bucket in ["", "ab", "a/b/c", "a b c", "bücket", "..."] {
-        let settings = Settings { bucket: bucket.to_owned(), ..settings(&server) };
+        let settings = Settings { bucket: bucket.to_owned(), ..server.settings() };
         assert_eq!(open(settings).err(), Some(Error::BadBucket), "{bucket}");
     }
     for prefix in ["/x", "a b", "ü", "a?b", "a%b"] {
-        let settings = Settings { prefix: prefix.to_owned(), ..settings(&server) };
+        let settings = Settings { prefix: prefix.to_owned(), ..server.settings() };
         assert_eq!(open(settings).err(), Some(Error::BadPrefix), "{prefix}");
     }
 }

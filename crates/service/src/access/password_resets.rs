@@ -1,4 +1,4 @@
-//! Password resets by e-mail: a link that works once and for half an hour, sent to the address of the account. Its secret
+//! Password resets by email: a link that works once and for half an hour, sent to the address of the account. Its secret
 //! is derived from a random id and the installation key, so that it can be made when the message is sent, and only its
 //! hash is stored.
 
@@ -16,14 +16,14 @@ const PREFIX: &str = "ekr_";
 pub const LIFE_MINUTES: i64 = 30;
 const MINUTE_MICROSECONDS: i64 = 60_000_000;
 
-/// Whether people can reset their password by e-mail here.
+/// Whether people can reset their password by email here.
 pub fn is_offered(app: &App) -> bool {
     app.mail.is_some() && app.password_sign_in
 }
 
 /// Sends a link to the address if it has an account with a password. The answer is the same if it has not, so that nobody
-/// can find out; the page hides that it takes less time. Requests are counted by network address and by e-mail address;
-/// those beyond the limit of an e-mail address are ignored, because enough messages are on their way.
+/// can find out; the page hides that it takes less time. Requests are counted by network address and by email address;
+/// those beyond the limit of an email address are ignored, because enough messages are on their way.
 pub async fn request(app: &App, email: &str, from: Visit) -> Result<()> {
     require_offered(app)?;
     let email = users::normalize_email(email)?;

@@ -1,4 +1,4 @@
-//! E-mail: sends what is queued, and tells people about states that last. No message contains an amount, the name of an
+//! Email: sends what is queued, and tells people about states that last. No message contains an amount, the name of an
 //! account or a bank: mailboxes are read by others more often than this installation is.
 
 mod alerts;
@@ -74,7 +74,7 @@ fn message(mailer: &Mailer, mail: &ClaimedMail, text: Text) -> Option<Message> {
     })
 }
 
-/// A time as e-mail has it.
+/// A time as email has it.
 fn date(at: base::Timestamp) -> String {
     at.strftime("%a, %d %b %Y %H:%M:%S +0000").to_string()
 }

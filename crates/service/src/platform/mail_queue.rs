@@ -1,4 +1,4 @@
-//! The queue of e-mail. A message is queued in the transaction of what it is about, and sent by a background step, so that
+//! The queue of email. A message is queued in the transaction of what it is about, and sent by a background step, so that
 //! a slow mail server never holds a request. A row says what the message is about and not its text, so that links with
 //! secrets are never stored.
 
@@ -30,7 +30,7 @@ base::words!(MailKind {
 });
 db::word_columns!(MailKind);
 
-/// How e-mail is sent.
+/// How email is sent.
 #[derive(Clone)]
 pub struct Mailer {
     pub client: SmtpClient,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base::Clock;
 use net::{Guard, HttpClient, Policy};
-use s3::{Addressing, Pace, Store};
+use s3::{Pace, Store};
 use service::backup::{self, Encryption, Keep, Plan, Secrets, Target};
 use service::platform::processes;
 use testkit::World;
@@ -17,22 +17,13 @@ const PASSPHRASE: &str = "correct horse battery";
 
 fn store(server: &ObjectStore, clock: &Clock) -> Store {
     let client = HttpClient::new(Policy { guard: Guard::Any, extra_ca: None }).unwrap();
-    let settings = s3::Settings {
-        endpoint: server.url().to_owned(),
-        region: "us-east-1".to_owned(),
-        bucket: ObjectStore::BUCKET.to_owned(),
-        prefix: "home".to_owned(),
-        addressing: Addressing::Path,
-        access_key_id: "id".to_owned(),
-        secret_access_key: "secret".to_owned(),
-    };
     // Small parts, so that every backup is uploaded in several.
     let pace = Pace {
         part_bytes: 2_000,
         request_max: Duration::from_secs(10),
         retry_after: Duration::from_millis(1),
     };
-    Store::new(client, clock.clone(), settings).unwrap().with_pace(pace)
+    Store::new(client, clock.clone(), server.settings()).unwrap().with_pace(pace)
 }
 
 fn plan(server: &ObjectStore, world: &World, encryption: Option<Encryption>) -> Plan {

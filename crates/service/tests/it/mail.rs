@@ -1,4 +1,4 @@
-//! E-mail: password resets, invitations, notices and alerts, and the queue that they wait in.
+//! Email: password resets, invitations, notices and alerts, and the queue that they wait in.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::{PASSWORD, signed_in};
 const NEW: &str = "an entirely new password";
 const ROBIN: &str = "robin@example.com";
 
-/// A world whose process sends e-mail.
+/// A world whose process sends email.
 async fn world() -> (World, SmtpServer) {
     let mut world = World::new().await;
     let server = SmtpServer::start().await;

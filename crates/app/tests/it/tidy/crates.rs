@@ -29,8 +29,8 @@ const MAY_IMPORT: [(&str, &[&str]); 20] = [
     (
         "testkit",
         &[
-            "base", "calc", "wire", "db", "net", "sources", "demo", "webhooks", "service", "mcp",
-            "web",
+            "base", "calc", "wire", "db", "net", "s3", "sources", "demo", "webhooks", "service",
+            "mcp", "web",
         ],
     ),
     (

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use base::draft::{
-    AccountDraft, AccountKind, BalanceDraft, TradeDraft, TradeKind, TransactionDraft,
-};
+use base::draft::{AccountDraft, AccountKind, BalanceDraft, TradeDraft, TransactionDraft};
 use base::{Currency, Date, Money, Timestamp, days_from_date};
 
+use super::account_names::{self, AccountLabels};
 use super::charges::{self, OpenRow};
 use super::kinds::{self, KindOfAccount, MoneySigns};
 use super::mapping::{Field, Mapping};
@@ -177,7 +176,8 @@ impl TableAccounts {
         {
             account.number.clone_from(number);
         }
-        let names = names(&self.accounts, mapping);
+        let labels: Vec<_> = self.accounts.iter().map(AccountRows::labels).collect();
+        let names = account_names::ids_and_names(&labels, mapping);
         let shared = self.shared_charges(mapping);
         let (mut charges, mut kinds, mut notes) = (None, Vec::new(), self.notes);
         let mut accounts = Vec::with_capacity(self.accounts.len());
@@ -213,57 +213,10 @@ impl TableAccounts {
     }
 }
 
-/// Whether the text is a name and no number.
-fn is_name(text: &str) -> bool {
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    text.chars().filter(|it| it.is_alphabetic()).count() > digits
-}
-
-/// The id and the name of each account. The currency is appended where accounts would otherwise share a name.
-fn names(accounts: &[AccountRows], mapping: &Mapping) -> Vec<(String, String)> {
-    let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for account in accounts {
-        *seen.entry((&account.number, &account.name)).or_default() += 1;
-    }
-    let institution = mapping.institution.as_deref().unwrap_or("Imported account");
-    let named = |account: &AccountRows| {
-        let shares =
-            seen.get(&(account.number.as_str(), account.name.as_str())).is_some_and(|it| *it > 1);
-        let currency = match mapping.currencies_are_accounts || shares {
-            true => account.currency.code(),
-            false => "",
-        };
-        let id = if account.number.is_empty() { &account.name } else { &account.number };
-        let card = account.card.as_deref().unwrap_or_default();
-        let name = match (account.name.as_str(), mask(&account.number).or_else(|| mask(card))) {
-            ("", _) if is_name(&account.number) => account.number.clone(),
-            ("", Some(mask)) => format!("{institution} {mask}"),
-            ("", None) => institution.to_owned(),
-            (name, _) => name.to_owned(),
-        };
-        (joined(id, currency), joined(&name, currency))
-    };
-    accounts.iter().map(named).collect()
-}
-
-fn joined(text: &str, behind: &str) -> String {
-    match (text.is_empty(), behind.is_empty()) {
-        (true, _) => behind.to_owned(),
-        (false, true) => text.to_owned(),
-        (false, false) => format!("{text} {behind}"),
-    }
-}
-
 /// Compares lengths first: usually both are empty, and comparing empty slices is slow on some processors because
 /// their pointers are dangling.
 fn same(a: &str, b: &str) -> bool {
     a.len() == b.len() && (a.is_empty() || a == b)
-}
-
-/// The last four digits of a number.
-fn mask(number: &str) -> Option<String> {
-    let digits: String = number.chars().rev().take_while(char::is_ascii_digit).take(4).collect();
-    (digits.len() == 4).then(|| digits.chars().rev().collect())
 }
 
 impl AccountRows {
@@ -271,6 +224,15 @@ impl AccountRows {
         self.currency == entry.currency
             && same(&self.number, entry.account)
             && same(&self.name, &entry.account_name)
+    }
+
+    fn labels(&self) -> AccountLabels<'_> {
+        AccountLabels {
+            number: &self.number,
+            name: &self.name,
+            card: self.card.as_deref().unwrap_or_default(),
+            currency: self.currency,
+        }
     }
 
     /// The account draft, and what the file leaves open about it.
@@ -310,7 +272,7 @@ impl AccountRows {
         };
         let kept = self.settle(turns, rejected);
         let trades = trades.into_iter().filter(|(row, _)| kept[*row]).map(|it| it.1).collect();
-        let mask = mask(&self.number).or_else(|| mask(self.card.as_deref().unwrap_or_default()));
+        let mask = self.labels().mask();
         let subtype = subtype.map(str::to_owned).or_else(|| mapping.account_subtype.clone());
         let draft = AccountDraft {
             mask,
@@ -469,23 +431,7 @@ impl AccountRows {
         let trades = std::mem::take(&mut self.trades).into_iter();
         let booked = trades.filter(|(row, _)| !self.rows[*row].pending);
         let draft = |(index, trade): (usize, RowTrade)| {
-            let (row, fee) = (&self.rows[index], self.details[index].fee_minor);
-            let minor = row.amount.minor().checked_abs();
-            let amount_minor = match trade.kind {
-                TradeKind::Sell => minor.and_then(|it| it.checked_sub(fee)),
-                TradeKind::Buy | TradeKind::Reinvest => minor.and_then(|it| it.checked_add(fee)),
-                _ => None,
-            };
-            let draft = TradeDraft {
-                external_id: row.external_id.clone(),
-                security: trade.security,
-                on: row.authorized_on.unwrap_or(row.posted_on),
-                kind: trade.kind,
-                quantity: trade.quantity,
-                per: None,
-                amount_minor,
-            };
-            (index, draft)
+            (index, trade.draft(&self.rows[index], self.details[index].fee_minor))
         };
         booked.map(draft).collect()
     }

@@ -1,6 +1,7 @@
 //! Tables (CSV) that banks offer for download, each with its own columns. The layout is detected, shown to the user
 //! as a mapping, and the file is then read by that mapping.
 
+mod account_names;
 mod accounts;
 mod charges;
 mod detect;

@@ -2,7 +2,7 @@
 //! the cost of a position follows, are those of the rows themselves.
 
 use base::Fixed9;
-use base::draft::TradeKind;
+use base::draft::{TradeDraft, TradeKind, TransactionDraft};
 
 use super::rows::{Cells, cell};
 use super::words::plain;
@@ -25,6 +25,27 @@ pub(super) struct RowTrade {
     pub(super) kind: TradeKind,
     pub(super) security: String,
     pub(super) quantity: Fixed9,
+}
+
+impl RowTrade {
+    /// The trade with the day and the amount of its row. The fee is not part of the row's amount.
+    pub(super) fn draft(self, row: &TransactionDraft, fee_minor: i64) -> TradeDraft {
+        let minor = row.amount.minor().checked_abs();
+        let amount_minor = match self.kind {
+            TradeKind::Sell => minor.and_then(|it| it.checked_sub(fee_minor)),
+            TradeKind::Buy | TradeKind::Reinvest => minor.and_then(|it| it.checked_add(fee_minor)),
+            _ => None,
+        };
+        TradeDraft {
+            external_id: row.external_id.clone(),
+            security: self.security,
+            on: row.authorized_on.unwrap_or(row.posted_on),
+            kind: self.kind,
+            quantity: self.quantity,
+            per: None,
+            amount_minor,
+        }
+    }
 }
 
 /// Titles by their meaning, the better ones first.

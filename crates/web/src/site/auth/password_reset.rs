@@ -1,4 +1,4 @@
-//! The pages that reset a password by e-mail: asking for a link, and choosing a new password with it.
+//! The pages that reset a password by email: asking for a link, and choosing a new password with it.
 
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ pub(super) async fn save(
     }
 }
 
-/// Answers with "not found" if no e-mail is sent here, or passwords are turned off.
+/// Answers with "not found" if no email is sent here, or passwords are turned off.
 fn require_offered(visitor: &Visitor) -> Result<(), PageError> {
     match password_resets::is_offered(&visitor.web.app) {
         true => Ok(()),
