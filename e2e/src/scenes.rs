@@ -1,11 +1,17 @@
 //! Pages that no link leads to, because they appear only after some action.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::bank::{self, Month};
 use crate::{Browser, Program};
 
 pub const PASSWORD: &str = "a long walk along the quay";
+
+/// The smallest file that is recognized as a PDF.
+pub const RECEIPT: &[u8] =
+    b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\ntrailer\n<< /Root 1 0 R >>\n%%EOF\n";
 
 /// Opens each of these pages once, and calls `show` with its name.
 #[track_caller]
@@ -15,6 +21,8 @@ pub fn each(mut show: impl FnMut(&str, &Browser)) {
     second_step(&mut show);
     new_key_and_consent(&mut show);
     files(&mut show);
+    transactions(&mut show);
+    payments(&mut show);
     portal(&mut show);
 }
 
@@ -162,6 +170,77 @@ fn files(show: &mut impl FnMut(&str, &Browser)) {
     show("import-columns", &browser);
     open("holiday.jpg");
     show("import-unreadable", &browser);
+}
+
+/// What a person makes of transactions: a selection, a saved filter, a split, a file, a rule and an edit to undo.
+fn transactions(show: &mut impl FnMut(&str, &Browser)) {
+    const SEARCH: &str = "/transactions?q=netflix&status=posted";
+    let program = Program::demo();
+    let browser = Browser::start(program.origin());
+    browser.sign_in(&program);
+    let open = || {
+        browser.go(SEARCH);
+        browser.follow("Netflix");
+        browser.sees("Bank description");
+    };
+    browser.go(SEARCH);
+    browser.click(&browser.field("Select all on this page"));
+    browser.press("Tags, note and visibility");
+    show("selection", &browser);
+    browser.go(SEARCH);
+    browser.click(&browser.field("Select Netflix"));
+    browser.choose("Set category", "Gifts");
+    browser.press("Apply to selected");
+    browser.sees("1 transaction set to Gifts.");
+    show("selection-changed", &browser);
+    browser.go(SEARCH);
+    browser.follow("Recent edits");
+    show("recent-edits", &browser);
+
+    browser.go(SEARCH);
+    browser.press("Save this filter");
+    browser.fill("Name of this filter", "Films");
+    browser.press("Save filter");
+    browser.sees("Filter “Films” saved.");
+    show("filter-saved", &browser);
+    browser.go("/transactions");
+    browser.follow("Films");
+    browser.follow("Manage filters");
+    show("filters", &browser);
+
+    open();
+    browser.follow("Split over categories");
+    browser.fill("Amount of part 1", "5.00");
+    browser.choose("Category of part 1", "Groceries");
+    browser.choose("Category of part 2", "Gifts");
+    show("split", &browser);
+    open();
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let receipt = folder.path().join("receipt.pdf");
+    fs::write(&receipt, RECEIPT).expect("the file is written");
+    browser.attach("Picture or PDF", &[&receipt]);
+    browser.press("Attach file");
+    browser.sees("File attached.");
+    show("attachment", &browser);
+    open();
+    browser.follow("Make a rule");
+    browser.fill("Rename to", "Evening films");
+    browser.press("Preview changes");
+    browser.sees("renamed to Evening films");
+    show("rule-preview", &browser);
+}
+
+/// A recurring payment that another one was merged into.
+fn payments(show: &mut impl FnMut(&str, &Browser)) {
+    let program = Program::demo();
+    let browser = Browser::start(program.origin());
+    browser.sign_in(&program);
+    browser.go("/recurring");
+    browser.follow("Netflix");
+    browser.choose("Merge into", "Adobe (Freedom Unlimited)");
+    browser.press("Merge payments");
+    browser.sees("You merged these into it:");
+    show("merged-payments", &browser);
 }
 
 /// The webhook portal, as a developer without an account here sees it.

@@ -1,6 +1,6 @@
 //! Accounts, recurring payments, exchange rates, investments, goals and search, with and without scripts.
 
-use e2e::{Browser, Program, until};
+use e2e::{Browser, Program, until, viewport};
 use serde_json::json;
 
 fn open_settings(browser: &Browser, account: &str) {
@@ -217,4 +217,24 @@ fn the_keyboard_opens_search_help_and_pages() {
     browser.fill("Name", "gt/?");
     browser.arrive("/goals/new");
     browser.assert_clean();
+}
+
+#[test]
+fn the_theme_switch_offers_the_theme_that_is_not_shown() {
+    let program = Program::demo();
+    let browser = Browser::start(program.origin());
+    browser.sign_in(&program);
+    let themes = || {
+        let names = ["Use dark theme", "Use light theme", "Use system theme"];
+        names.into_iter().filter(|it| browser.has_button(it)).collect::<Vec<_>>()
+    };
+    assert_eq!(themes(), ["Use dark theme"]);
+    browser.set_viewport(viewport::DESKTOP_DARK);
+    assert_eq!(themes(), ["Use light theme"]);
+    browser.press("Use light theme");
+    until("the light theme is on", || (themes() == ["Use system theme"]).then_some(()));
+    let is_light = "return getComputedStyle(document.documentElement).colorScheme";
+    assert_eq!(browser.script(is_light, json!([])), "light");
+    browser.press("Use system theme");
+    until("the system's theme is on", || (themes() == ["Use light theme"]).then_some(()));
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use e2e::scenes::RECEIPT;
 use e2e::{Browser, Program, until};
 use serde_json::json;
 use tempfile::TempDir;
@@ -10,10 +11,6 @@ use tempfile::TempDir;
 /// A monthly payment of the demo, so that there are two years of it on every day that the tests run.
 const MERCHANT: &str = "Netflix";
 const SEARCH: &str = "/transactions?q=netflix&status=posted";
-
-/// The smallest file that is recognized as a PDF.
-const RECEIPT: &[u8] =
-    b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\ntrailer\n<< /Root 1 0 R >>\n%%EOF\n";
 
 fn open_first(browser: &Browser, list: &str, name: &str) {
     browser.go(list);

@@ -103,23 +103,28 @@ fn top(person: &Person) -> Markup {
         true => ("0", "Show amounts"),
         false => ("1", "Hide amounts"),
     };
-    let (theme, named) = match view.theme {
-        Theme::System => (Theme::Dark, "Use dark theme"),
-        Theme::Dark => (Theme::Light, "Use light theme"),
-        Theme::Light => (Theme::System, "Use system theme"),
+    let switch = |inner: Markup| {
+        let next = html! { input type="hidden" name="next" value=(person.here); };
+        fields::form("/view", &person.form_token, html! { (next) (inner) })
     };
-    let switch = |name: &str, value: &str, label: &str| {
-        let inner = html! {
-            input type="hidden" name="next" value=(person.here);
-            button.quiet type="submit" name=(name) value=(value) { (label) }
-        };
-        fields::form("/view", &person.form_token, inner)
+    // Only the style knows which theme the system has, and shows the button for the other one.
+    let themes = match view.theme {
+        Theme::System => html! {
+            button.quiet.in-light type="submit" name="theme" value="dark" { "Use dark theme" }
+            button.quiet.in-dark type="submit" name="theme" value="light" { "Use light theme" }
+        },
+        Theme::Dark => {
+            html! { button.quiet type="submit" name="theme" value="light" { "Use light theme" } }
+        }
+        Theme::Light => {
+            html! { button.quiet type="submit" name="theme" value="system" { "Use system theme" } }
+        }
     };
     html! {
         header.switches {
             a.quiet href="/search" data-open="palette" { "Search" }
-            (switch("hide", hide, label))
-            (switch("theme", theme.as_str(), named))
+            (switch(html! { button.quiet type="submit" name="hide" value=(hide) { (label) } }))
+            (switch(themes))
         }
     }
 }

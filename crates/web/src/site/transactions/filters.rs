@@ -3,6 +3,7 @@
 use axum::extract::Path;
 use base::FilterId;
 use maud::{Markup, html};
+use service::ledger::accounts::Account;
 use service::ledger::saved_filters::{self, NAME_LENGTH_MAX, SavedFilter};
 
 use super::all_accounts;
@@ -43,6 +44,7 @@ pub(in crate::site) async fn delete(
 /// The page of the saved filters.
 pub(in crate::site) async fn list(person: Person) -> PageResult {
     let filters = saved_filters::list(person.app(), &person.caller).await?;
+    let accounts = all_accounts(&person).await?;
     let main = html! {
         p.trail { a href="/transactions" { "Back to transactions" } }
         h1 { "Saved filters" }
@@ -54,21 +56,28 @@ pub(in crate::site) async fn list(person: Person) -> PageResult {
             }
         } @else {
             section.card aria-label="Saved filters" {
-                ul.rows { @for filter in &filters { (row(&person, filter)) } }
+                ul.rows { @for filter in &filters { (row(&person, &accounts, filter)) } }
             }
         }
     };
     Ok(AppPage::new(NavItem::Transactions, "Saved filters").page(&person, main))
 }
 
-fn row(person: &Person, filter: &SavedFilter) -> Markup {
+/// A filter by its name, and the conditions that it consists of.
+fn row(person: &Person, accounts: &[Account], filter: &SavedFilter) -> Markup {
+    let search = Search::read(filter.query.trim_start_matches('?'), accounts, person.view.today);
+    let conditions: Vec<String> =
+        search.chips(accounts, person.view).into_iter().map(|(words, _)| words).collect();
     let delete = format!("/transactions/filters/{}/delete", filter.id);
     let body = html! {
         button.outlined type="submit" aria-label={ "Delete " (filter.name) } { "Delete" }
     };
     html! {
         li {
-            a href={ "/transactions" (filter.query) } { (filter.name) }
+            div.what {
+                a href={ "/transactions" (filter.query) } { (filter.name) }
+                span.soft { (conditions.join(" · ")) }
+            }
             (fields::form(&delete, &person.form_token, body))
         }
     }

@@ -70,7 +70,7 @@ impl List<'_> {
         let ids: Vec<String> = self.accounts.iter().map(|it| it.id.to_string()).collect();
         let mut accounts = vec![("", "All accounts")];
         accounts.extend(ids.iter().map(String::as_str).zip(self.accounts.iter().map(named)));
-        let directions = [("", "Money in and out"), ("in", "Money in"), ("out", "Money out")];
+        let directions = [("", "In and out"), ("in", "Money in"), ("out", "Money out")];
         let states =
             [("", "All"), ("pending", "Pending"), ("posted", "Posted"), ("hidden", "Hidden")];
         let transfers = [("", "Shown"), ("hide", "Hidden"), ("only", "Only transfers")];

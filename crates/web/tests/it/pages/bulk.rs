@@ -114,6 +114,7 @@ async fn filters_are_saved_used_and_deleted() {
     assert!(!list.contains("evil"), "{list}");
     let page = browser.get("/transactions/filters").await.good();
     assert_escaped(&page);
+    assert!(page.contains("<span class=\"soft\">“kroger 2026”</span>"), "{page}");
     let start = page.find("/transactions/filters/flt_").unwrap();
     let delete = page[start..start + page[start..].find('"').unwrap()].to_owned();
     let kim = household(&world).await;

@@ -133,8 +133,7 @@ impl RuleForm {
         let names = accounts.iter().map(|it| it.name.as_str());
         let mut account_options = vec![("", "All accounts")];
         account_options.extend(ids.iter().map(String::as_str).zip(names));
-        let directions =
-            [("", "Money in and out"), ("inflow", "Money in"), ("outflow", "Money out")];
+        let directions = [("", "In and out"), ("inflow", "Money in"), ("outflow", "Money out")];
         let times = [("", "Past and future transactions"), ("future", "Only future transactions")];
         html! {
             @if is_new {
