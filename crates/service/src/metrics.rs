@@ -9,6 +9,7 @@ use tokio::sync::Mutex;
 use crate::ingest::connections;
 use crate::insights::pipeline;
 use crate::platform::background::LoopReport;
+use crate::platform::mail_queue;
 use crate::{App, Result, actions};
 
 /// Figures are read from the database at most this often.
@@ -102,5 +103,6 @@ async fn read(app: &App) -> Result<Vec<MetricFamily>> {
     all.push(actions::figures(app).await?);
     all.extend(connections::figures(app).await?);
     all.extend(pipeline::figures(app).await?);
+    all.extend(mail_queue::figures(app).await?);
     Ok(all)
 }

@@ -31,13 +31,18 @@ pub async fn send_once(app: &App) -> Result<usize> {
             continue;
         };
         match mailer.client.send(&message).await {
-            Ok(()) => mail_queue::finish(app, &mail).await?,
+            Ok(()) => {
+                mail_queue::finish(app, &mail).await?;
+                app.meters.count_email("sent");
+            }
             Err(error) if error.is_permanent() => {
                 tracing::warn!(kind = mail.kind.as_str(), %error, "email refused; it is not sent again");
                 mail_queue::finish(app, &mail).await?;
+                app.meters.count_email("refused");
             }
             Err(error) => {
                 let is_kept = mail_queue::retry_later(app, &mail).await?;
+                app.meters.count_email(if is_kept { "retrying" } else { "dropped" });
                 tracing::warn!(kind = mail.kind.as_str(), is_kept, %error, "email not sent");
                 // The next message would fare no better now.
                 return Ok(sent);

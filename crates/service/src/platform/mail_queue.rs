@@ -2,6 +2,7 @@
 //! a slow mail server never holds a request. A row says what the message is about and not its text, so that links with
 //! secrets are never stored.
 
+use base::metrics::MetricFamily;
 use base::{Timestamp, UserId};
 use db::{Param, params};
 use net::{EmailAddress, Mailbox, SmtpClient};
@@ -15,6 +16,8 @@ const SECOND: i64 = 1_000_000;
 const WAIT_SECONDS: [i64; 6] = [60, 300, 900, 3_600, 10_800, 21_600];
 /// A message that could not be sent for so long is dropped.
 const LIFE_MICROSECONDS: i64 = 3 * 86_400 * SECOND;
+/// The most messages that are counted.
+const COUNTED_MAX: i64 = 100_000;
 
 base::words!(MailKind {
     PasswordReset => "password_reset",
@@ -92,6 +95,21 @@ pub fn is_sendable(address: &str) -> bool {
     EmailAddress::parse(address).is_some()
 }
 
+/// How many messages wait, and how long the oldest has waited, for metrics.
+pub(crate) async fn figures(app: &App) -> Result<Vec<MetricFamily>> {
+    let now = app.db.now().await?.as_microsecond();
+    let read = |row: &db::Row<'_>| Ok((row.get::<i64>(0)?, row.get::<Option<i64>>(1)?));
+    let waiting = app.db.first(WAITING, params![COUNTED_MAX], read).await?;
+    let (count, oldest) = waiting.unwrap_or_default();
+    let waited = oldest.map_or(0, |it| (now - it).max(0) / SECOND);
+    Ok(vec![
+        MetricFamily::gauge("emails_waiting", "Emails that are not sent yet, at most 100000")
+            .with(&[], count),
+        MetricFamily::gauge("email_oldest_wait_seconds", "How long the oldest of them has waited")
+            .with(&[], waited),
+    ])
+}
+
 /// Remembers that a person is told about a state that lasts. Returns false if they were told before.
 pub(crate) fn tell_once(
     tx: &mut Tx<'_>,
@@ -158,6 +176,8 @@ pub(crate) async fn retry_later(app: &App, mail: &ClaimedMail) -> Result<bool> {
     app.db.write(retry).await
 }
 
+const WAITING: &str = "select cast(count(*) as bigint), min(created_at)
+    from (select created_at from mail_queue limit $1) as waiting";
 const EMAIL: &str = "select email from users where id = $1";
 const INSERT: &str = "insert into mail_queue
     (user_id, id, kind, recipient, about, created_at, due_at, attempts)
@@ -175,4 +195,4 @@ const DELETE: &str = "delete from mail_queue where user_id = $1 and id = $2 and 
 const RETRY: &str = "update mail_queue set due_at = $4, leased_until = null
     where user_id = $1 and id = $2 and leased_until = $3";
 
-pub(crate) const STATEMENTS: &[&str] = &[EMAIL, INSERT, TELL, CLAIM, DELETE, RETRY];
+pub(crate) const STATEMENTS: &[&str] = &[WAITING, EMAIL, INSERT, TELL, CLAIM, DELETE, RETRY];

@@ -3,6 +3,9 @@
 use base::metrics::{ByLabel, Counter, Histogram, MetricFamily};
 use base::{Clock, Timestamp};
 
+/// What an attempt to send an email comes to: it is tried again later, refused for good, or dropped because it is too old.
+const EMAIL_OUTCOMES: [&str; 4] = ["sent", "retrying", "refused", "dropped"];
+
 /// The counters and histograms of this process. Labels are words of the program, never ids or names.
 pub struct Meters {
     /// By what was limited.
@@ -24,6 +27,8 @@ pub struct Meters {
     import_rows: ByLabel<(&'static str, &'static str), Counter>,
     /// By what was leased.
     lost_leases: ByLabel<&'static str, Counter>,
+    /// By outcome.
+    emails: ByLabel<&'static str, Counter>,
 }
 
 impl Default for Meters {
@@ -32,6 +37,10 @@ impl Default for Meters {
         // Alerts compare with the count before, so the first loss must not be the first count.
         for of in ["idempotency_key", "import", "sync"] {
             lost_leases.with(&of, |_| {});
+        }
+        let emails = ByLabel::<&'static str, Counter>::default();
+        for outcome in EMAIL_OUTCOMES {
+            emails.with(&outcome, |_| {});
         }
         Meters {
             rate_limited: ByLabel::default(),
@@ -44,6 +53,7 @@ impl Default for Meters {
             imports: ByLabel::new(Histogram::short),
             import_rows: ByLabel::default(),
             lost_leases,
+            emails,
         }
     }
 }
@@ -108,6 +118,11 @@ impl Meters {
         self.lost_leases.with(&of, Counter::increment);
     }
 
+    /// Counts an attempt to send an email, by one of `EMAIL_OUTCOMES`.
+    pub(crate) fn count_email(&self, outcome: &'static str) {
+        self.emails.with(&outcome, Counter::increment);
+    }
+
     pub(crate) fn families(&self, lost_deliveries: u64) -> Vec<MetricFamily> {
         let one = |it: &&'static str| [(*it).to_owned()];
         let two = |it: &(&'static str, &'static str)| [it.0.to_owned(), it.1.to_owned()];
@@ -145,6 +160,11 @@ impl Meters {
             MetricFamily::counter("lost_leases", "Work that another process had taken over")
                 .with_all(["of"], &self.lost_leases, one)
                 .with(&[("of", "delivery")], lost_deliveries),
+            MetricFamily::counter("emails", "Attempts to send an email, by outcome").with_all(
+                ["outcome"],
+                &self.emails,
+                one,
+            ),
         ]
     }
 }

@@ -11,6 +11,7 @@ use service::{App, Error, mail};
 use testkit::World;
 use testkit::smtp::SmtpServer;
 
+use crate::metrics::metric;
 use crate::{PASSWORD, signed_in};
 
 const NEW: &str = "an entirely new password";
@@ -152,6 +153,8 @@ async fn a_server_that_fails_is_tried_again_later_and_a_message_is_dropped_after
     assert_eq!(send_all(app).await, 0, "it waits");
     assert_eq!(server.connections(), 1);
     world.clock.advance(Duration::from_secs(60));
+    assert_eq!(metric(app, "emails_waiting", &[]).await, 1);
+    assert_eq!(metric(app, "email_oldest_wait_seconds", &[]).await, 60);
     // Lost after the message was sent: it arrives once more, and with the same id.
     assert_eq!(send_all(app).await, 1);
     assert_eq!(server.messages().len(), 1);
@@ -170,6 +173,13 @@ async fn a_server_that_fails_is_tried_again_later_and_a_message_is_dropped_after
     }
     assert!(world.stored_in(&["mail_queue"]).await["mail_queue"].is_empty());
     assert_eq!(server.messages().len(), 1);
+    assert_eq!(metric(app, "emails_waiting", &[]).await, 0);
+    for (outcome, least, most) in
+        [("sent", 1, 1), ("refused", 1, 1), ("dropped", 1, 1), ("retrying", 5, 39)]
+    {
+        let count = metric(app, "emails", &[("outcome", outcome)]).await;
+        assert!((least..=most).contains(&count), "{outcome}: {count}");
+    }
 }
 
 async fn signed_in_user(world: &World) -> base::UserId {

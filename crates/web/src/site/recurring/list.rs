@@ -3,7 +3,6 @@
 use base::{Date, Money, days_from_date};
 use maud::{Markup, html};
 use service::insights::recurring::{self, Filter, PriceChange, Status, Stream, StreamList};
-use service::ledger::Direction;
 
 use super::{forms, how_often, kind, signed, tabs};
 use crate::site::app_page::AppPage;
@@ -206,7 +205,6 @@ fn row(view: View, stream: &Stream, account: &str) -> Markup {
     let money = |minor| Money::new(signed(stream.direction, minor), stream.currency);
     let usual = stream.expected_minor();
     let late = stream.next_expected_on.is_some_and(|it| it < view.today);
-    let into = stream.direction == Direction::Inflow;
     html! {
         tr {
             th.what scope="row" {
@@ -225,9 +223,9 @@ fn row(view: View, stream: &Stream, account: &str) -> Markup {
             }
             td.figure {
                 @if stream.is_amount_estimated() { span.soft.inline { "about " } }
-                @if into { (view.signed(money(usual))) } @else { (view.money(money(usual))) }
+                (view.signed(money(usual)))
             }
-            td.figure.wide-only { (view.money(money(stream.monthly_minor))) }
+            td.figure.wide-only { (view.signed(money(stream.monthly_minor))) }
         }
     }
 }

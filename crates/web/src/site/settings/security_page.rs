@@ -277,8 +277,19 @@ impl SecurityPage<'_> {
         html! {
             section.card aria-labelledby="email" {
                 h2 id="email" { "Email" }
+                p.soft { (self.security_emails()) }
                 (self.wrong_of("email"))
                 (self.proved_by_password("/settings/security/email", body))
+            }
+        }
+    }
+
+    /// Says whether security notices reach the person.
+    fn security_emails(&self) -> &'static str {
+        match self.person.app().sends_mail() {
+            true => "We email you when your password, email, passkeys or two-step sign-in change.",
+            false => {
+                "This server doesn't send email, so you won't get security notices or password reset links."
             }
         }
     }

@@ -18,6 +18,8 @@ async fn a_forgotten_password_is_reset_by_a_link() {
     world.app = world.with_mail(server.mailer());
     robin(&world).await;
     let mut elsewhere = sign_in(&world, "robin@example.com").await;
+    let security = elsewhere.get("/settings/security").await.good();
+    assert!(security.contains("We email you when your password"), "{security}");
     let mut guest = Guest::new(&world, SITE);
     assert!(guest.get("/sign-in").await.good().contains("href=\"/forgot-password\""));
     guest.get("/forgot-password").await.good();
@@ -58,6 +60,9 @@ async fn without_a_mail_server_the_sign_in_page_says_what_to_do() {
     let mut guest = Guest::new(&world, SITE);
     let page = guest.get("/sign-in").await.good();
     assert!(page.contains("No emails are sent here") && !page.contains("/forgot-password"));
+    let security =
+        sign_in(&world, "robin@example.com").await.get("/settings/security").await.good();
+    assert!(security.contains("This server doesn't send email"), "{security}");
     guest.get("/forgot-password").await.refused(404);
     guest.get("/reset-password/ekr_x").await.refused(404);
 }
