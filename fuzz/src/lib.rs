@@ -9,8 +9,10 @@ use std::collections::BTreeMap;
 
 use base::draft::AccountKind;
 use base::{Currency, Date, Timestamp};
+use serde_json::Value;
 use sources::exchange_rates;
 use sources::files::{self, FileContents, FileError, Format, Limits, ParseOptions, csv as table};
+use sources::jws::{self, PublicKey};
 use sources::simplefin::{self, AccountChoice};
 
 /// Files up to this size are read twice and compared. That is slow, and nondeterminism shows in short files too.
@@ -73,6 +75,26 @@ pub fn exchange_rates(bytes: &[u8]) {
         Ok(rates) => assert!(rates.iter().all(|it| it.rate > base::Fixed9::ZERO)),
         Err(error) => assert!(error.ends_with('.')),
     }
+}
+
+/// Reads a key and a signed token: what counts as signed has the algorithm of the key, and loses its signature with any
+/// change of its text.
+pub fn jws(bytes: &[u8]) {
+    let Some((key, token)) = key_and_token(bytes) else { return };
+    let header = jws::header(token);
+    if key.verified::<Value>(token).is_none() {
+        return;
+    }
+    assert_eq!(header.map(|it| it.algorithm), Some(key.algorithm));
+    assert_eq!(token.split('.').count(), 3);
+    let changed = token.replacen('.', ".A", 1);
+    assert!(key.verified::<Value>(&changed).is_none(), "a signature for another text counts");
+}
+
+/// The first line is a key as JSON, the rest is a token.
+pub fn key_and_token(bytes: &[u8]) -> Option<(PublicKey, &str)> {
+    let (key, token) = std::str::from_utf8(bytes).ok()?.split_once('\n')?;
+    Some((PublicKey::from_jwk(serde_json::from_str(key).ok()?)?, token.trim_end()))
 }
 
 pub fn simplefin(bytes: &[u8]) {

@@ -49,10 +49,22 @@ targets! {
     csv: "csv";
     evenkeel: "evenkeel";
     exchange_rates: "../../../fuzz/seeds/exchange_rates";
+    jws: "../../../fuzz/seeds/jws";
     mt940: "mt940";
     ofx: "ofx";
     qif: "qif";
     simplefin: "../../../fuzz/seeds/simplefin";
+}
+
+#[test]
+fn every_seed_of_signed_tokens_has_a_right_signature() {
+    let seeds = read_fixtures("../../../fuzz/seeds/jws");
+    assert_eq!(seeds.len(), 3);
+    for seed in &seeds {
+        let (key, token) = fuzz::key_and_token(seed).unwrap();
+        let claims = key.verified::<serde_json::Value>(token).unwrap();
+        assert_eq!(claims["aud"], "evenkeel", "{:?}", key.algorithm);
+    }
 }
 
 fn check_target(name: &str, target: fn(&[u8]), folders: &[&str]) {

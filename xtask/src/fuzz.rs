@@ -10,12 +10,13 @@ use anyhow::{Context as _, Result, bail};
 use crate::{cargo, install, output_of, root, run, target_folder};
 
 /// The targets of `fuzz`, each with the folders of its seeds.
-const TARGETS: [(&str, &[&str]); 9] = [
+const TARGETS: [(&str, &[&str]); 10] = [
     ("any", &[CAMT, CSV, EVENKEEL, MT940, OFX, QIF]),
     ("camt", &[CAMT]),
     ("csv", &[CSV]),
     ("evenkeel", &[EVENKEEL]),
     ("exchange_rates", &["fuzz/seeds/exchange_rates"]),
+    ("jws", &["fuzz/seeds/jws"]),
     ("mt940", &[MT940]),
     ("ofx", &[OFX]),
     ("qif", &[QIF]),
