@@ -44,6 +44,7 @@ pub struct AppState {
     pub cursors: platform::cursors::CursorCipher,
     pub limits: platform::limits::Limiter,
     pub key_cache: access::keys::KeyCache,
+    pub(crate) income_reports: insights::income::IncomeReports,
     pub(crate) access_cache: access::oauth::access_tokens::TokenCache,
     pub(crate) hashing: access::passwords::Hashing,
     /// Sends email, if the operator has set up a mail server.
@@ -140,6 +141,7 @@ impl App {
             cursors: platform::cursors::CursorCipher::new(&installation_key),
             limits: platform::limits::Limiter::new(rate_limit),
             key_cache: access::keys::KeyCache::default(),
+            income_reports: insights::income::IncomeReports::default(),
             access_cache: access::oauth::access_tokens::TokenCache::default(),
             hashing: access::passwords::Hashing::new(setup.password_cost),
             mail: setup.mail,

@@ -184,6 +184,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../../../migrations/0036_reference_rates.sql"),
     },
     Migration { version: 37, name: "mail", sql: include_str!("../../../migrations/0037_mail.sql") },
+    Migration {
+        version: 38,
+        name: "large_amounts",
+        sql: include_str!("../../../migrations/0038_large_amounts.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).

@@ -101,12 +101,13 @@ pub(super) async fn run_case(case: &Case) -> anyhow::Result<Answer> {
         let (outflow, inflow) = (*ids.get(&it.outflow)?, *ids.get(&it.inflow)?);
         Some(Transfer { outflow, inflow, paired: it.paired, kind: it.kind })
     });
-    let (analyzed, ..) = income::analyze(&app, &caller).await?;
+    let report = income::analyze(&app, &caller).await?;
+    let analyzed = &report.income;
     Ok(Answer {
         rows,
         streams: streams.collect(),
         transfers: transfers.collect(),
-        income: (analyzed.window, analyzed.monthly_income_minor),
+        income: (analyzed.window.clone(), analyzed.monthly_income_minor),
     })
 }
 

@@ -1,6 +1,7 @@
 //! Income: how much comes in each month, and where it goes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use base::{AccountId, Currency, Fixed9, Money, Timestamp, UserId};
 pub use calc::income::{Block, Income, InflowLabel, Month, Share};
@@ -14,7 +15,11 @@ use wire::v1::{self, Event, IncomePart, Scope};
 
 use crate::classify::recompute::{Recompute, RecomputeScope};
 use crate::insights::household_ledger::{self, HouseholdLedger};
+use crate::insights::income_reports::{self, Version};
 use crate::{App, Caller, Error, Result};
+
+pub use crate::insights::income_reports::IncomeReport;
+pub(crate) use crate::insights::income_reports::IncomeReports;
 
 /// A stored analysis. It is stored as the JSON of the API, because nothing but the API reads it.
 #[derive(Debug, Serialize)]
@@ -47,12 +52,21 @@ pub(crate) fn is_limited(caller: &Caller) -> bool {
     caller.limited_to().is_some()
 }
 
-/// Analyzes the accounts that the caller may see, for pages and for limited keys. Also returns what the income leaves
-/// out for want of an exchange rate.
-pub async fn analyze(app: &App, caller: &Caller) -> Result<(Income, Currency, Vec<v1::Excluded>)> {
+/// Analyzes the accounts that the caller may see, for pages and for limited keys.
+pub async fn analyze(app: &App, caller: &Caller) -> Result<Arc<IncomeReport>> {
     caller.require(Scope::IncomeRead)?;
-    let AnalyzedLedger { income, currency, excluded, .. } = build_ledger(app, caller).await?;
-    Ok((income, currency, excluded))
+    if !is_limited(caller)
+        && let Some(kept) = income_reports::find(app, caller.user).await?
+    {
+        return Ok(kept);
+    }
+    let AnalyzedLedger { income, currency, excluded, version, .. } =
+        build_ledger(app, caller).await?;
+    let report = Arc::new(IncomeReport::new(income, currency, excluded));
+    if let Some(version) = version.filter(|_| !is_limited(caller)) {
+        app.income_reports.insert(caller.user, version, &report);
+    }
+    Ok(report)
 }
 
 /// A ledger, and the income in it.
@@ -62,6 +76,7 @@ pub(crate) struct AnalyzedLedger {
     pub(crate) currency: Currency,
     /// Money in that the income leaves out.
     excluded: Vec<v1::Excluded>,
+    version: Option<Version>,
 }
 
 /// The ledger of the accounts that the caller may see, and the income in it. It only reads, in one transaction so that
@@ -76,7 +91,8 @@ pub(crate) async fn build_ledger(app: &App, caller: &Caller) -> Result<AnalyzedL
         let income = calc::income::analyze(&built.ledger);
         let excluded = excluded(&run, &built, &income.window);
         let (ledger, currency) = (built.ledger, run.currency);
-        Ok::<_, Error>(AnalyzedLedger { ledger, income, currency, excluded })
+        let version = Version::get_in(tx, user, mine.clock.now())?;
+        Ok::<_, Error>(AnalyzedLedger { ledger, income, currency, excluded, version })
     };
     app.db.write(read).await
 }
@@ -85,20 +101,18 @@ pub(crate) async fn build_ledger(app: &App, caller: &Caller) -> Result<AnalyzedL
 pub(super) fn save(
     tx: &mut Tx<'_>,
     run: &mut Recompute,
-    household: &HouseholdLedger,
-    income: &Income,
+    (income, excluded): (&Income, &[v1::Excluded]),
 ) -> Result<()> {
     let stored = find_stored(tx, run.user)?;
-    let excluded = excluded(run, household, &income.window);
     // Compared as of the stored moment, because a new moment alone is no change.
     let is_same = match &stored {
         Some((at, text)) => {
-            to_json(&to_wire(income, run.currency, excluded.clone(), *at))? == *text
+            to_json(&to_wire(income, run.currency, excluded.to_vec(), *at))? == *text
         }
         None => false,
     };
     if !is_same {
-        let text = to_json(&to_wire(income, run.currency, excluded, run.now))?;
+        let text = to_json(&to_wire(income, run.currency, excluded.to_vec(), run.now))?;
         tx.execute(SAVE, params![run.user, run.now, &text])?;
         run.events.push(Event::IncomeUpdated { generated_at: Moment(run.now) });
     }
@@ -106,7 +120,11 @@ pub(super) fn save(
 }
 
 /// Money in per month, in currencies without an exchange rate.
-fn excluded(run: &Recompute, household: &HouseholdLedger, window: &Window) -> Vec<v1::Excluded> {
+pub(super) fn excluded(
+    run: &Recompute,
+    household: &HouseholdLedger,
+    window: &Window,
+) -> Vec<v1::Excluded> {
     let mut sums: BTreeMap<Currency, (i128, BTreeSet<AccountId>)> = BTreeMap::new();
     for (entry, detail) in household.unconverted.iter().filter(|(it, _)| window.contains(it.on)) {
         let id = household.ledger.account(entry).id;
@@ -219,4 +237,6 @@ const SAVE: &str = "insert into incomes (user_id, generated_at, analysis) values
     on conflict (user_id) do update set generated_at = excluded.generated_at,
     analysis = excluded.analysis";
 
-pub(super) const STATEMENTS: &[&str] = &[GET, STORED, SAVE];
+pub(super) fn statements() -> Vec<&'static str> {
+    [&[GET, STORED, SAVE], income_reports::STATEMENTS].concat()
+}

@@ -7,6 +7,7 @@ mod cash_flow;
 pub mod cash_left;
 mod household_ledger;
 pub mod income;
+mod income_reports;
 pub mod pipeline;
 pub mod recurring;
 pub mod scores;
@@ -18,7 +19,7 @@ pub(crate) fn statements() -> Vec<&'static str> {
         &benefits::statements(),
         cash_flow::STATEMENTS,
         &household_ledger::statements(),
-        income::STATEMENTS,
+        &income::statements(),
         &pipeline::statements(),
         &recurring::statements(),
         scores::STATEMENTS,

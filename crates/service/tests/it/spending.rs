@@ -183,7 +183,8 @@ async fn the_income_analysis_and_the_cash_flow_agree() {
     robin.import(data).await;
     let february = Period { start: day("2026-02-01"), end: day("2026-02-28") };
     let (totals, _) = spending::totals(&world.app, &robin.caller, february).await.unwrap();
-    let (analyzed, ..) = income::analyze(&world.app, &robin.caller).await.unwrap();
+    let report = income::analyze(&world.app, &robin.caller).await.unwrap();
+    let analyzed = &report.income;
     // The window of the analysis is its one whole month.
     let month = analyzed.months.iter().find(|it| it.start == day("2026-02-01"));
     let month = month.unwrap_or_else(|| panic!("no February in {:?}", analyzed.months));
@@ -291,7 +292,8 @@ async fn each_transaction_is_converted_at_the_rate_of_its_day() {
     let period = Period { start: day("2026-02-01"), end: day("2026-02-28") };
     let flow = history::money_flow(app, caller, period).await.unwrap();
     assert_eq!((flow.income_minor(), flow.spending_minor()), (240_000, 2_700));
-    let (analysis, _, excluded) = income::analyze(app, caller).await.unwrap();
+    let report = income::analyze(app, caller).await.unwrap();
+    let (analysis, excluded) = (&report.income, &report.excluded);
     // January is not whole: the first transaction is on its second day.
     let flows: Vec<_> =
         analysis.months.iter().map(|it| (it.received_minor, it.spent_minor)).collect();

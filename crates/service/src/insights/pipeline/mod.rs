@@ -8,7 +8,7 @@
 mod figures;
 mod recompute;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use base::{CLOCK_SKEW_MICROSECONDS, Timestamp, UserId};
@@ -80,9 +80,9 @@ async fn claim_and_recompute(
 ) -> Result<bool> {
     let mine = app.clone();
     let recomputed = app.db.write(move |tx| {
-        let Some(user) = claim(tx)? else { return Ok(false) };
+        let Some(user) = claim(tx)? else { return Ok(None) };
         let failed = |error| FailedRecompute { user: Some(user), error };
-        recompute::recompute(tx, &mine, user).map(|()| true).map_err(failed)
+        recompute::recompute(tx, &mine, user).map(|it| Some((user, it))).map_err(failed)
     });
     let mut span = app.tracer.start("recompute insights", SpanKind::Internal);
     let recomputed = span.scope(recomputed).await;
@@ -91,7 +91,13 @@ async fn claim_and_recompute(
     }
     drop(span);
     match recomputed {
-        Ok(is_claimed) => Ok(is_claimed),
+        Ok(None) => Ok(false),
+        Ok(Some((user, report))) => {
+            if let Some((version, report)) = report {
+                app.income_reports.insert(user, version, &Arc::new(report));
+            }
+            Ok(true)
+        }
         Err(FailedRecompute { user, error }) => {
             if let Some(user) = user {
                 delay(app, user, &error).await;

@@ -9,19 +9,25 @@ use super::METHOD;
 use crate::access::users;
 use crate::classify::reclassify::reclassify;
 use crate::classify::recompute::{Recompute, RecomputeScope};
+use crate::insights::income_reports::{IncomeReport, Version};
 use crate::insights::{benefits, cash_flow, household_ledger, income, recurring, scores};
 use crate::platform::dirty_queue::DirtyTransaction;
 use crate::platform::meters::StepTimer;
 use crate::{App, Result};
 
-/// Recomputes a person whose row the transaction has locked.
-pub(super) fn recompute(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<()> {
+/// Recomputes a person whose row the transaction has locked. Returns the new report of their income, for the time after
+/// the commit; none if nothing was queued.
+pub(super) fn recompute(
+    tx: &mut Tx<'_>,
+    app: &App,
+    user: UserId,
+) -> Result<Option<(Version, IncomeReport)>> {
     tx.allow_long_statements()?;
     let mut steps = StepTimer::start(&app.meters, &app.clock);
     let now = tx.now()?;
     let today = users::timezone_in(tx, user)?.date_at(now);
     let Some(Work { scope, asked, all_months, changed_days }) = find_work(tx, today, user)? else {
-        return Ok(());
+        return Ok(None);
     };
     let mut run = Recompute::new(tx, app, user, scope)?;
     (run.all_months, run.changed_days) = (all_months, changed_days);
@@ -33,7 +39,8 @@ pub(super) fn recompute(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<()> 
     let household = household_ledger::from_packed_months(tx, &run)?;
     steps.end("ledger");
     let (income, flows) = calc::income::analyze_with_cash_flows(&household.ledger);
-    income::save(tx, &mut run, &household, &income)?;
+    let excluded = income::excluded(&run, &household, &income.window);
+    income::save(tx, &mut run, (&income, &excluded))?;
     steps.end("income");
     cash_flow::recompute(tx, &run, &household, &flows)?;
     steps.end("cash_flow");
@@ -41,9 +48,11 @@ pub(super) fn recompute(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<()> 
     steps.end("scores");
     benefits::recompute(tx, &mut run)?;
     steps.end("benefits");
+    let currency = run.currency;
     finish(tx, run, asked, missing.as_deref())?;
     steps.end("publish");
-    Ok(())
+    let version = Version::get_in(tx, user, now)?;
+    Ok(version.map(|it| (it, IncomeReport::new(income, currency, excluded))))
 }
 
 /// The scope of a recompute.

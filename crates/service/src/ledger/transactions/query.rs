@@ -7,7 +7,7 @@ use base::{AccountId, Currency, Date, Fixed9, Timestamp, TransactionId, split};
 use db::Param;
 
 use super::search::Days;
-use super::sorted::{Sort, SortedPosition};
+use super::sorted::{LARGE_MINOR, Sort, SortedPosition, SortedRange};
 use super::{COUNT_MAX, Filter};
 use crate::ledger::Direction;
 use crate::{Caller, Credential};
@@ -60,11 +60,14 @@ impl<'a> Query<'a> {
     pub(super) fn sorted(
         caller: &Caller,
         prepared: &'a PreparedFilter<'_>,
-        (sort, after): (Sort, Option<SortedPosition>),
-        limit: usize,
+        SortedRange { sort, after, only_large, limit }: SortedRange,
     ) -> Query<'a> {
         let mut query = Query { sql: COLUMNS.to_owned(), params: vec![caller.user.into()] };
         query.push_filter(caller, prepared);
+        if only_large {
+            // A parameter would keep the database from using the index of large amounts.
+            query.push(format_args!(" and abs(amount_minor) >= {LARGE_MINOR}"));
+        }
         let (way, comparison) = if sort.is_descending() { (" desc", "<") } else { ("", ">") };
         let size = if sort.is_by_amount() { "abs(amount_minor), " } else { "" };
         if let Some(SortedPosition { size: after_size, day, id }) = after {
@@ -373,8 +376,11 @@ pub(crate) fn statement_variants() -> Vec<String> {
             if bits & 0b1111 == 0 {
                 let after = SortedPosition { size: 0, day: 0, id: after.1 };
                 let after = on(8).then_some(after);
-                let sorts = Sort::ALL.iter().map(|it| (*it, after));
-                variants.extend(sorts.map(|it| Query::sorted(caller, &prepared, it, 1).sql));
+                let all = Sort::ALL.iter().map(|it| (*it, false));
+                for (sort, only_large) in all.chain([(Sort::Largest, true)]) {
+                    let range = SortedRange { sort, after, only_large, limit: 1 };
+                    variants.push(Query::sorted(caller, &prepared, range).sql);
+                }
             }
             variants.push(Query::count(caller, &prepared).sql);
             variants.push(Query::totals(caller, &prepared, on(8)).sql);

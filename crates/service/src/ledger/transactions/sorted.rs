@@ -45,6 +45,19 @@ pub(super) struct SortedPosition {
     pub(super) id: TransactionId,
 }
 
+/// Which rows of a sorted list are read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SortedRange {
+    pub(super) sort: Sort,
+    pub(super) after: Option<SortedPosition>,
+    /// Only amounts of `LARGE_MINOR` and more.
+    pub(super) only_large: bool,
+    pub(super) limit: usize,
+}
+
+/// Amounts of this size have an index (migration 38).
+pub(super) const LARGE_MINOR: i64 = 100_000;
+
 /// As `list`, in an order.
 pub async fn list_sorted(
     app: &App,
@@ -82,10 +95,7 @@ pub async fn list_sorted(
     };
     match filter.filter.q.as_deref().filter(|it| !it.is_empty()) {
         Some(q) => reader.search(app, caller, &filter, (after, q)).await?,
-        None => {
-            let query = Query::sorted(caller, &filter, (sort, after), page.limit + 1);
-            app.db.each_slow(&query.sql, &query.params, |row| reader.add(row)).await?;
-        }
+        None => reader.list(app, caller, &filter, after).await?,
     }
     let SortedPage { count, last, more, .. } = reader;
     let next_cursor = match last.filter(|_| more) {
@@ -119,6 +129,32 @@ impl<V: FnMut(&TransactionRow<'_>) + Send> SortedPage<'_, V> {
         (self.visit)(&read(row, account)?);
         self.count += 1;
         self.last = Some(self.sort.position(row.get(2)?, row.get(3)?, row.get(0)?));
+        Ok(())
+    }
+
+    /// Reads the page. By size, it begins with the large amounts, which have an index; all others are read only if these
+    /// are not enough.
+    async fn list(
+        &mut self,
+        app: &App,
+        caller: &Caller,
+        filter: &PreparedFilter<'_>,
+        after: Option<SortedPosition>,
+    ) -> Result<()> {
+        let sort = self.sort;
+        let begins_large = after.is_none_or(|it| it.size >= LARGE_MINOR);
+        if sort == Sort::Largest && begins_large {
+            let range = SortedRange { sort, after, only_large: true, limit: self.limit + 1 };
+            let query = Query::sorted(caller, filter, range);
+            app.db.each_slow(&query.sql, &query.params, |row| self.add(row)).await?;
+        }
+        if !self.more {
+            let after = self.last.or(after);
+            let limit = self.limit + 1 - self.count;
+            let range = SortedRange { sort, after, only_large: false, limit };
+            let query = Query::sorted(caller, filter, range);
+            app.db.each_slow(&query.sql, &query.params, |row| self.add(row)).await?;
+        }
         Ok(())
     }
 

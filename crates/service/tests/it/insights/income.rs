@@ -1,7 +1,10 @@
 //! The income analysis: adds up to the cent, and covers only the accounts of a limited key.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use service::access::keys::NewKey;
+use service::access::profiles::{self, Profile};
 use service::insights::income;
 use service::{App, Caller};
 use testkit::draft::{account, checking, statement, txn};
@@ -126,4 +129,49 @@ async fn someone_without_data_has_an_empty_analysis() {
     let income = get(&world.app, &robin.caller).await;
     assert!(income["monthly_income"].is_null());
     assert_eq!(income["emergency_fund"]["breakdown"], serde_json::json!({}));
+}
+
+#[tokio::test]
+async fn a_report_is_kept_until_something_it_depends_on_changes() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let (app, caller) = (&world.app, &robin.caller);
+    let pay = every(14, "2026-03-06", 20, 185_000, "ACME CORP PAYROLL PPD ID: 9111111101");
+    robin.import(statement([checking("Everyday").with_all(pay)])).await;
+    recompute_all(&world).await;
+    let report = async || income::analyze(app, caller).await.unwrap();
+    let first = report().await;
+    assert!(first.income.monthly_income_minor > 0 && Arc::ptr_eq(&first, &report().await));
+
+    // Not recomputed yet, and nevertheless right.
+    let bonus = txn("2026-02-20", 500_000, "ACME CORP BONUS").id("bonus");
+    robin.import(statement([checking("Everyday").with(bonus)])).await;
+    let second = report().await;
+    assert_ne!(second.income, first.income);
+    assert!(!Arc::ptr_eq(&second, &report().await), "it may change with the recompute");
+    recompute_all(&world).await;
+    let third = report().await;
+    assert!(Arc::ptr_eq(&third, &report().await));
+
+    // Another process changes something, at another time.
+    world.advance_seconds(1);
+    let other = world.other_process().await;
+    let (base_currency, timezone) = (base::Currency::EUR, robin.caller.timezone);
+    let profile = Profile { preferred_name: None, base_currency, timezone };
+    profiles::update(&other, caller, profile).await.unwrap();
+    service::insights::pipeline::run_all(&other).await.unwrap();
+    assert_eq!(report().await.currency, base::Currency::EUR);
+
+    // A new day may begin a new month.
+    let before = report().await;
+    assert!(Arc::ptr_eq(&before, &report().await));
+    world.advance_seconds(86_400);
+    assert!(!Arc::ptr_eq(&before, &report().await));
+
+    // A key for another account sees nothing of it.
+    robin.import(statement([checking("Bills")])).await;
+    let only = vec![robin.account("Bills").await];
+    let key = robin.key(NewKey { accounts: Some(only), ..new_key() }).await;
+    let limited = income::analyze(app, &key.caller).await.unwrap();
+    assert_eq!(limited.income.monthly_income_minor, 0);
 }

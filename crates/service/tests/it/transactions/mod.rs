@@ -12,6 +12,7 @@ mod paging;
 mod refund_links;
 mod search;
 mod search_index;
+mod sorted;
 mod totals;
 mod visibility;
 

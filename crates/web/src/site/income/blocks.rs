@@ -7,9 +7,9 @@ use service::insights::income::{Block, Share};
 use super::IncomePage;
 use crate::site::format::code_to_words;
 
-impl IncomePage {
+impl IncomePage<'_> {
     pub(super) fn allocation(&self) -> Markup {
-        let it = &self.income;
+        let it = self.income;
         let (fund, invested) = (&it.emergency_fund, &it.investments);
         let covered = fund.months_covered_hundredths.map(months);
         html! {

@@ -4,7 +4,7 @@ mod blocks;
 
 use base::{Currency, Money};
 use maud::{Markup, html};
-use service::insights::income::{self, Income, InflowLabel};
+use service::insights::income::{self, Income, IncomeReport, InflowLabel};
 use wire::v1::Excluded;
 
 use super::app_page::AppPage;
@@ -16,8 +16,9 @@ use super::navigation::NavItem;
 use super::person::Person;
 
 pub(super) async fn get(person: Person) -> PageResult {
-    let (income, currency, excluded) = income::analyze(person.app(), &person.caller).await?;
-    let page = IncomePage { income, currency, excluded, view: person.view };
+    let report = income::analyze(person.app(), &person.caller).await?;
+    let IncomeReport { income, currency, excluded } = &*report;
+    let page = IncomePage { income, currency: *currency, excluded, view: person.view };
     let main = html! {
         h1 { "Income" }
         @if page.is_empty() { (nothing()) } @else { (page.show()) }
@@ -35,17 +36,17 @@ fn nothing() -> Markup {
     }
 }
 
-struct IncomePage {
-    income: Income,
+struct IncomePage<'a> {
+    income: &'a Income,
     currency: Currency,
     /// Money in that is in no amount because there is no exchange rate for it.
-    excluded: Vec<Excluded>,
+    excluded: &'a [Excluded],
     view: View,
 }
 
-impl IncomePage {
+impl IncomePage<'_> {
     fn is_empty(&self) -> bool {
-        let it = &self.income;
+        let it = self.income;
         it.monthly_income_minor == 0
             && it.expenses.total.amount_minor == 0
             && it.debt.total.amount_minor == 0
@@ -58,7 +59,7 @@ impl IncomePage {
     fn show(&self) -> Markup {
         html! {
             (self.headline())
-            (excluded::wire_note(self.view, &self.excluded))
+            (excluded::wire_note(self.view, self.excluded))
             (self.unclassified())
             (self.chart())
             (self.allocation())
