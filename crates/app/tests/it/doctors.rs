@@ -3,8 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use base::Clock;
 use db::params;
 use serde_json::Value;
+use testkit::oidc::{Deviation, OidcProvider};
+use testkit::receiver;
 
 use crate::program::{Installation, launch, outcome, wait_until};
 use crate::serving::make_newer;
@@ -96,6 +99,28 @@ async fn doctor_examines_proxy_disk_and_backups() {
     server.wait_until_ready();
     wait_until("a backup is there", || verdict(&with(&[scheduled]), "backups") == "ok");
     server.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_asks_the_providers_of_single_sign_on() {
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    let provider = OidcProvider::start(Clock::System).await;
+    let authority = it.path("authority.pem");
+    fs::write(&authority, receiver::authority()).unwrap();
+    let checked = |issuer: &str| {
+        let mut command = it.command(&["doctor", "--json"]);
+        command.env("EVENKEEL_OIDC__HOME__ISSUER", issuer);
+        command.env("EVENKEEL_OIDC__HOME__CLIENT_ID", "evenkeel");
+        command.env("EVENKEEL_OIDC__CA_FILE", &authority);
+        let done = outcome(&mut command);
+        let checks = serde_json::from_str(&done.output);
+        verdict(&checks.unwrap_or_else(|_| panic!("{}", done.errors)), "single sign-on")
+    };
+    assert_eq!(checked(provider.issuer()), "ok");
+    assert_eq!(checked("https://localhost:1"), "warn", "nobody listens there");
+    provider.deviate(Some(Deviation::OtherMetadata));
+    assert_eq!(checked(provider.issuer()), "warn", "the metadata is of another issuer");
 }
 
 #[tokio::test]

@@ -41,6 +41,10 @@ pub async fn create(
     {
         return Err(Error::invalid("email", format!("{email} already has an account here")));
     }
+    if email.is_none() && !app.password_sign_in {
+        let message = "enter their email: passwords are turned off here, so they sign in with it";
+        return Err(Error::invalid("email", message));
+    }
     let now = app.clock.now();
     let ends_at = Timestamp::from_microsecond(now.as_microsecond() + LIFE_DAYS * DAY);
     let ends_at = ends_at.map_err(|error| Error::internal(error.to_string()))?;
@@ -140,6 +144,27 @@ pub(crate) fn accept(tx: &mut Tx<'_>, app: &App, token: &str, email: &str) -> Re
         let message = "this invitation is for another email address; use that one";
         return Err(Error::invalid("email", message));
     }
+    note_accepted(tx, inviter, id, email, now)
+}
+
+/// Marks the invitations of a verified email as used, and records it in each inviter's audit trail. Returns whether there
+/// was one.
+pub(crate) fn accept_verified(tx: &mut Tx<'_>, email: &str, now: Timestamp) -> Result<bool> {
+    let read = |row: &db::Row<'_>| Ok((row.get::<UserId>(0)?, row.get::<InvitationId>(1)?));
+    let accepted = tx.all(ACCEPT_EMAIL, params![email, now], read)?;
+    for (inviter, id) in &accepted {
+        note_accepted(tx, *inviter, *id, email, now)?;
+    }
+    Ok(!accepted.is_empty())
+}
+
+fn note_accepted(
+    tx: &mut Tx<'_>,
+    inviter: UserId,
+    id: InvitationId,
+    email: &str,
+    now: Timestamp,
+) -> Result<()> {
     let details = format!("{email} accepted an invitation");
     let actor = audit::Actor::visitor(None);
     audit::note(tx, inviter, now, Note::new(actor, "invitation.accept", details).about(id))
@@ -182,9 +207,11 @@ const BY_TOKEN: &str = "select id, email, created_at, expires_at, used_at from i
     where token_hash = $1 and used_at is null and expires_at > $2";
 const ACCEPT: &str = "update invitations set used_at = $2
     where token_hash = $1 and used_at is null and expires_at > $2 returning user_id, id, email";
+const ACCEPT_EMAIL: &str = "update invitations set used_at = $2
+    where email = $1 and used_at is null and expires_at > $2 returning user_id, id";
 const UNUSED: &str = "select id from invitations
     where user_id = $1 and id = $2 and used_at is null and expires_at > $3";
 const FORGET: &str = "delete from invitations where expires_at <= $1";
 
 pub(crate) const STATEMENTS: &[&str] =
-    &[INSERT, OPEN, LIST, WITHDRAW, BY_TOKEN, ACCEPT, UNUSED, FORGET];
+    &[INSERT, OPEN, LIST, WITHDRAW, BY_TOKEN, ACCEPT, ACCEPT_EMAIL, UNUSED, FORGET];

@@ -10,6 +10,7 @@ use super::identities::{self, Identity};
 use super::metadata::Metadata;
 use super::provider::{Provider, ProviderSettings};
 use super::start::redirect_uri;
+use crate::access::invitations;
 use crate::access::sessions::{self, Visit};
 use crate::access::sign_ins::{self, FirstStep, SignInOutcome};
 use crate::access::users::{self, NewUser, Role, User};
@@ -151,7 +152,7 @@ async fn prove(app: &App, caller: &Caller, provider: &Provider, claims: &Claims)
 }
 
 /// Signs in the person to whom the identity belongs: by issuer and subject, then by a verified email if the operator
-/// allows that, then as a new person if a rule of the operator lets them in.
+/// allows that, then as a new person if a rule of the operator lets them in or an admin has invited their verified email.
 async fn sign_in(
     app: &App,
     provider: &Provider,
@@ -162,7 +163,8 @@ async fn sign_in(
     let person = ClaimedPerson {
         identity: identity(provider, &claims),
         verified_email: verified_email(&claims),
-        new_user: prepare_new(app, &settings, &claims).await?,
+        new_user: prepare_new(app, &claims).await?,
+        is_let_in: is_let_in(&settings, &claims),
         needs_verified_email: app.single_sign_on.providers().any(|it| it.link_verified_email),
         is_admin: is_in_any(&settings.admin_groups, &settings, &claims),
     };
@@ -181,8 +183,10 @@ async fn sign_in(
 struct ClaimedPerson {
     identity: Identity,
     verified_email: Option<String>,
-    /// The account that the person gets if they have none; none if no rule lets them in.
+    /// The account that the person gets if they have none and may have one; none without a usable email.
     new_user: Option<User>,
+    /// Whether a rule of the operator gives the person an account.
+    is_let_in: bool,
     /// Whether a new account must have a verified email, because a provider links accounts by email: otherwise somebody
     /// could make an account with the email of another person, who would later be signed in to it.
     needs_verified_email: bool,
@@ -199,18 +203,19 @@ fn is_in_any(groups: &[String], settings: &ProviderSettings, claims: &Claims) ->
     theirs.iter().any(|it| groups.contains(it))
 }
 
-async fn prepare_new(
-    app: &App,
-    settings: &ProviderSettings,
-    claims: &Claims,
-) -> Result<Option<User>> {
+/// Whether a rule of the operator gives the person an account.
+fn is_let_in(settings: &ProviderSettings, claims: &Claims) -> bool {
     let verified = verified_email(claims);
     let domain = verified.as_ref().and_then(|it| it.rsplit_once('@')).map(|(_, it)| it);
     let has_domain = |it: &String| Some(it.to_lowercase().as_str()) == domain;
-    let is_let_in = settings.create_for_domains.iter().any(has_domain)
+    settings.create_for_domains.iter().any(has_domain)
         || is_in_any(&settings.create_for_groups, settings, claims)
-        || is_in_any(&settings.admin_groups, settings, claims);
-    let Some(email) = claims.email().0.filter(|_| is_let_in) else { return Ok(None) };
+        || is_in_any(&settings.admin_groups, settings, claims)
+}
+
+async fn prepare_new(app: &App, claims: &Claims) -> Result<Option<User>> {
+    let email = claims.email().0.filter(|it| users::normalize_email(it).is_ok());
+    let Some(email) = email else { return Ok(None) };
     let new = NewUser {
         email: email.to_owned(),
         preferred_name: claims.name(),
@@ -228,21 +233,27 @@ fn find_or_create(
     from: &Visit,
     now: Timestamp,
 ) -> Result<UserId> {
-    let ClaimedPerson { identity, verified_email, new_user, needs_verified_email, is_admin } =
-        person;
-    let is_unverified = needs_verified_email && verified_email.is_none();
+    let ClaimedPerson { identity, verified_email, is_let_in, is_admin, .. } = person;
+    let is_unverified = person.needs_verified_email && verified_email.is_none();
     let user = match identities::find(tx, &identity)? {
         Some(user) => user,
         None => {
-            let known = match verified_email.filter(|_| settings.link_verified_email) {
-                Some(email) => tx.first(BY_EMAIL, params![&email], |row| row.get(0))?,
+            let known = match verified_email.as_ref().filter(|_| settings.link_verified_email) {
+                Some(email) => tx.first(BY_EMAIL, params![email], |row| row.get(0))?,
                 None => None,
             };
             let actor = Actor::visitor(from.address.as_deref());
             let user = match known {
                 Some(user) => user,
-                None if is_unverified && new_user.is_some() => return Err(unverified(settings)),
-                None => create(tx, settings, new_user, is_admin, &actor, now)?,
+                None if is_unverified && is_let_in => return Err(unverified(settings)),
+                None => {
+                    let is_invited = match &verified_email {
+                        Some(email) => invitations::accept_verified(tx, email, now)?,
+                        None => false,
+                    };
+                    let new_user = person.new_user.filter(|_| is_let_in || is_invited);
+                    create(tx, settings, new_user, is_admin, &actor, now)?
+                }
             };
             identities::link(tx, (user, actor), &identity, &settings.label, now)?;
             user

@@ -5,7 +5,7 @@ use service::access::oidc::{self};
 use service::access::sessions::{Method, Visit};
 use service::access::sign_ins::{self, SignInOutcome};
 use service::access::users::{self, Role};
-use service::access::{passkeys, profiles};
+use service::access::{invitations, passkeys, profiles};
 use service::{Caller, Error};
 use testkit::oidc::OidcProvider;
 use testkit::{Kind, World};
@@ -59,6 +59,34 @@ async fn a_verified_email_of_a_domain_creates_an_account_once() {
     sign_on.provider.sign_in_as(claims("robin-2", "robin@example.com", true));
     assert!(sign_on.refusal().await.starts_with("robin@example.com already has an account here"));
     assert_eq!(sign_on.people().await, 2);
+}
+
+#[tokio::test]
+async fn an_invited_email_creates_an_account_once_it_is_verified() {
+    let world = World::new().await;
+    let admin = world.person("admin@example.org").await.session().await;
+    let sign_on = SignOn::in_world(world, |_| {}).await;
+    let invite = async |email: &str| invitations::create(&sign_on.app, &admin, Some(email)).await;
+    invite("robin@example.com").await.unwrap();
+    for (email, verified) in [("robin@example.com", false), ("kim@example.com", true)] {
+        sign_on.provider.sign_in_as(claims("robin-1", email, verified));
+        assert!(sign_on.refusal().await.starts_with("no account here"), "{email} {verified}");
+    }
+    sign_on.provider.sign_in_as(claims("robin-1", "Robin@Example.com", true));
+    let (_, robin) = sign_on.session().await;
+    assert_eq!(role(&sign_on, &robin).await, Role::Member);
+    let used = invitations::list(&sign_on.app, &admin).await.unwrap();
+    assert!(used.len() == 1 && used[0].used_at.is_some());
+    assert!(trail(&sign_on.world, &admin).await.contains(&"invitation.accept".to_owned()));
+
+    // Withdrawn, or too old.
+    let (made, _) = invite("kim@example.com").await.unwrap();
+    invitations::withdraw(&sign_on.app, &admin, made.id).await.unwrap();
+    sign_on.provider.sign_in_as(claims("kim-1", "kim@example.com", true));
+    assert!(sign_on.refusal().await.starts_with("no account here"));
+    invite("kim@example.com").await.unwrap();
+    sign_on.world.advance_seconds(8 * 86_400);
+    assert!(sign_on.refusal().await.starts_with("no account here"));
 }
 
 #[tokio::test]
@@ -191,8 +219,9 @@ async fn passwords_can_be_turned_off() {
     let new = with_password("kim@example.com");
     let tried = sign_ins::sign_up(&app, new.clone(), Visit::default()).await;
     assert!(matches!(tried, Err(Error::Unauthenticated(it)) if it == off));
-    let (_, invitation) =
-        service::access::invitations::create(&world.app, &caller, None).await.unwrap();
+    let (_, invitation) = invitations::create(&world.app, &caller, None).await.unwrap();
+    let nameless = invitations::create(&app, &caller, None).await;
+    assert!(matches!(nameless, Err(Error::Invalid { .. })), "{nameless:?}");
     let tried = sign_ins::accept_invitation(&app, &invitation, new, Visit::default()).await;
     assert!(matches!(tried, Err(Error::Unauthenticated(it)) if it == off));
     assert_eq!(users::list(&app, 10).await.unwrap().len(), 1);

@@ -243,7 +243,11 @@ fn invitation_card(
             p { "Create your account. Only you can see your data." }
             (fields::form(&format!("/invite/{token}"), &visitor.form_token, fields))
         } @else {
-            p { "Passwords are turned off here. Your account is created when you first sign in." }
+            @if new_user.email.is_empty() {
+                p { "Passwords are turned off here, so this invitation does not work. Ask for one with your email address." }
+            } @else {
+                p { "Passwords are turned off here. Sign in as " strong { (new_user.email) } " to create your account." }
+            }
             (sign_on_links(&visitor.web, "/"))
         }
     }

@@ -1,6 +1,6 @@
 //! Single sign-on, as a browser goes through it.
 
-use service::access::users;
+use service::access::{invitations, users};
 use testkit::World;
 use testkit::oidc::{Deviation, OidcProvider};
 
@@ -128,7 +128,10 @@ async fn a_person_links_confirms_with_and_unlinks_a_provider() {
 async fn without_passwords_the_pages_offer_only_the_other_ways() {
     let mut world = World::new().await;
     let provider = OidcProvider::start(world.clock.clone()).await;
-    world.person("admin@example.org").await;
+    let admin = world.person("admin@example.org").await.session().await;
+    let named = Some("kim@example.com");
+    let (_, named) = invitations::create(&world.app, &admin, named).await.unwrap();
+    let (_, nameless) = invitations::create(&world.app, &admin, None).await.unwrap();
     world.app = world.without_passwords(vec![provider.settings("lighthouse")]);
     let settings = web::Settings {
         public_url: SITE.to_owned(),
@@ -140,6 +143,11 @@ async fn without_passwords_the_pages_offer_only_the_other_ways() {
     assert!(!page.contains("type=\"password\"") && page.contains("Sign in with Lighthouse"));
     assert!(page.contains("data-passkey=\"sign-in\"") && !page.contains("/sign-up"), "{page}");
     guest.get("/sign-up").await.refused(404);
+    let invited = guest.get(&format!("/invite/{named}")).await.good();
+    assert!(invited.contains("Sign in as <strong>kim@example.com</strong>"), "{invited}");
+    assert!(!invited.contains("type=\"password\"") && invited.contains("Sign in with Lighthouse"));
+    let invited = guest.get(&format!("/invite/{nameless}")).await.good();
+    assert!(invited.contains("this invitation does not work"), "{invited}");
     guest.token = page_token(&page);
     let fields = [("email", "admin@example.org"), ("password", "whatever it was")];
     let page = guest.post("/sign-in", &fields).await.refused(400);
