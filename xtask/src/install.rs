@@ -169,9 +169,10 @@ pub(crate) fn npm() -> Result<()> {
         .context("npm could not be installed")
 }
 
-/// Installs a C compiler for the programs that are shipped.
-pub(crate) fn c_compiler(program: &str, package: &str) -> Result<()> {
-    apt(&[(program, package)])
+/// Installs a C compiler for the programs that are shipped, and the headers that it needs: a program or the path of a
+/// file, and its package.
+pub(crate) fn c_compiler(wanted: &[(&str, &str)]) -> Result<()> {
+    apt(wanted)
 }
 
 /// Installs the programs that read packages, images and the files under `deploy`.
@@ -191,9 +192,10 @@ pub(crate) fn promtool() -> Result<()> {
     apt(&[("promtool", "prometheus")])
 }
 
-/// Installs the packages of those programs that are missing, without starting their services.
+/// Installs the packages of those programs and files that are missing, without starting their services.
 fn apt(wanted: &[(&str, &str)]) -> Result<()> {
     let is_missing = |it: &&(&str, &str)| {
+        // The path of a file stays as it is.
         on_path(it.0).is_none() && !Path::new("/usr/sbin").join(it.0).is_file()
     };
     let packages: Vec<&str> = wanted.iter().filter(is_missing).map(|it| it.1).collect();

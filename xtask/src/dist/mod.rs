@@ -28,9 +28,10 @@ pub(crate) struct Target {
     architecture: &'static str,
     pub(crate) debian: &'static str,
     pub(crate) oci: &'static str,
-    /// The C compiler on a machine of another architecture, and its package on Debian.
+    /// The C compiler on a machine of another architecture.
     cross_compiler: &'static str,
-    cross_apt: &'static str,
+    /// The compiler and a header of the C library, with their packages on Debian.
+    cross_packages: [(&'static str, &'static str); 2],
 }
 
 pub(crate) const TARGETS: [Target; 2] = [
@@ -40,7 +41,10 @@ pub(crate) const TARGETS: [Target; 2] = [
         debian: "amd64",
         oci: "amd64",
         cross_compiler: "x86_64-linux-gnu-gcc",
-        cross_apt: "gcc-x86-64-linux-gnu",
+        cross_packages: [
+            ("x86_64-linux-gnu-gcc", "gcc-x86-64-linux-gnu"),
+            ("/usr/x86_64-linux-gnu/include/stdlib.h", "libc6-dev-amd64-cross"),
+        ],
     },
     Target {
         triple: "aarch64-unknown-linux-musl",
@@ -48,7 +52,10 @@ pub(crate) const TARGETS: [Target; 2] = [
         debian: "arm64",
         oci: "arm64",
         cross_compiler: "aarch64-linux-gnu-gcc",
-        cross_apt: "gcc-aarch64-linux-gnu",
+        cross_packages: [
+            ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
+            ("/usr/aarch64-linux-gnu/include/stdlib.h", "libc6-dev-arm64-cross"),
+        ],
     },
 ];
 

@@ -33,6 +33,7 @@ pub(crate) fn compile(target: &Target, package: &str, seconds: u64) -> Result<Pa
         .env(format!("CFLAGS_{variable}"), c_flags(&root(), &cargo_home()?))
         .env(format!("CARGO_TARGET_{}_LINKER", variable.to_uppercase()), linker)
         .env("CARGO_ENCODED_RUSTFLAGS", rust_flags(&root(), &cargo_home()?))
+        .env("COMPILER_PATH", linker_folder()?)
         .env("CARGO_INCREMENTAL", "0")
         .env("SOURCE_DATE_EPOCH", seconds.to_string())
         .env_remove("RUSTFLAGS");
@@ -54,10 +55,10 @@ fn folder() -> Result<PathBuf> {
 /// knows musl's headers.
 fn tools(target: &Target) -> Result<(&'static str, &'static str)> {
     if target.architecture == std::env::consts::ARCH {
-        install::c_compiler("musl-gcc", "musl-tools")?;
+        install::c_compiler(&[("musl-gcc", "musl-tools")])?;
         return Ok(("musl-gcc", "cc"));
     }
-    install::c_compiler(target.cross_compiler, target.cross_apt)?;
+    install::c_compiler(&target.cross_packages)?;
     Ok((target.cross_compiler, target.cross_compiler))
 }
 
@@ -77,14 +78,33 @@ fn rust_flags(root: &Path, cargo_home: &Path) -> String {
         "-Clink-arg=-Wl,-z,pack-relative-relocs".to_owned(),
         // The linker's identifier of a build is derived from its content or left out.
         "-Clink-arg=-Wl,--build-id=none".to_owned(),
+        // Rust's own linker stores functions with the same code once. The table tells it whose address is never compared; C
+        // code has none and is left alone.
+        "-Cllvm-args=-addrsig".to_owned(),
+        "-Clink-arg=-fuse-ld=lld".to_owned(),
+        "-Clink-arg=-Wl,--icf=safe".to_owned(),
     ];
     flags.join("\x1f")
 }
 
-/// Without the checks of glibc's headers, which musl does not have.
+/// The folder of the linker that comes with Rust, where C compilers look for `ld.lld`. It is no flag, because Cargo puts a
+/// hash of all flags into the program.
+fn linker_folder() -> Result<PathBuf> {
+    let ask = |what: &str| -> Result<String> {
+        let answer = output_of(Command::new("rustc").args(["--print", what]).current_dir(root()))?;
+        Ok(String::from_utf8(answer)?.trim().to_owned())
+    };
+    let libraries = Path::new(&ask("sysroot")?).join("lib/rustlib");
+    let folder = libraries.join(ask("host-tuple")?).join("bin/gcc-ld");
+    ensure!(folder.join("ld.lld").is_file(), "this Rust has no linker: install Rust with rustup");
+    Ok(folder)
+}
+
+/// Without what glibc's headers add for glibc alone: checked functions, and a second set of functions for large files, which
+/// SQLite would ask for. Files are large on both architectures without them.
 fn c_flags(root: &Path, cargo_home: &Path) -> String {
     format!(
-        "-U_FORTIFY_SOURCE -ffile-prefix-map={}=/evenkeel -ffile-prefix-map={}=/cargo",
+        "-U_FORTIFY_SOURCE -DSQLITE_DISABLE_LFS -ffile-prefix-map={}=/evenkeel -ffile-prefix-map={}=/cargo",
         root.display(),
         cargo_home.display()
     )
