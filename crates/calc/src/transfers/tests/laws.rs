@@ -161,7 +161,11 @@ proptest! {
         let overrides = TransferOverrides { confirmed: ids(&first.pairs), ..TransferOverrides::default() };
         let second = found_with(&legs, &overrides);
         prop_assert_eq!(ids(&second.pairs), ids(&first.pairs));
-        prop_assert_eq!(ids(&second.suggestions), ids(&first.suggestions));
+        // A confirmed leg is open to no other, and only open ones are counted as repetitions.
+        let is_repeated = |it: &Pair| it.evidence.contains(&Evidence::Repeated);
+        if !first.suggestions.iter().chain(&second.suggestions).any(is_repeated) {
+            prop_assert_eq!(ids(&second.suggestions), ids(&first.suggestions));
+        }
     }
 
     #[test]
