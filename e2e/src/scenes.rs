@@ -172,7 +172,7 @@ fn files(show: &mut impl FnMut(&str, &Browser)) {
     show("import-unreadable", &browser);
 }
 
-/// What a person makes of transactions: a selection, a saved filter, a split, a file, a rule and an edit to undo.
+/// Pages on which a person changes transactions: a selection, an edit to undo, a saved filter, a split, a file and a rule.
 fn transactions(show: &mut impl FnMut(&str, &Browser)) {
     const SEARCH: &str = "/transactions?q=netflix&status=posted";
     let program = Program::demo();

@@ -24,7 +24,7 @@ impl Location {
         is_object.then(|| Location { bucket: bucket.to_owned(), key: key.to_owned() })
     }
 
-    /// Whether a text is the URL of an object in a store, well-formed or not.
+    /// A text that begins with `s3://` means an object in a store, even if the rest is malformed.
     pub fn is_s3_url(text: &str) -> bool {
         text.starts_with("s3://")
     }

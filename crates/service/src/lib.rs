@@ -179,7 +179,7 @@ impl App {
         }))
     }
 
-    /// Whether email is sent.
+    /// Whether the operator has set up a mail server.
     pub fn sends_mail(&self) -> bool {
         self.mail.is_some()
     }

@@ -96,7 +96,7 @@ pub enum SmtpError {
 }
 
 impl SmtpError {
-    /// Whether the server refuses this message for good, so that sending it again is useless.
+    /// The server has refused the message or its recipient for good, so that sending the message again is useless.
     pub fn is_permanent(&self) -> bool {
         matches!(self, SmtpError::RecipientRefused(_) | SmtpError::MessageRefused(_))
     }

@@ -24,7 +24,7 @@ impl Reply {
         text.chars().take(SHOWN_CHARS).map(plain).collect()
     }
 
-    /// Whether the server may accept the same command later: codes from 400 to 499.
+    /// Codes from 400 to 499 are temporary refusals: the server may accept the same command later.
     pub(super) fn is_temporary(&self) -> bool {
         (400..500).contains(&self.code)
     }

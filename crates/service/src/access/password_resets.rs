@@ -16,7 +16,7 @@ const PREFIX: &str = "ekr_";
 pub const LIFE_MINUTES: i64 = 30;
 const MINUTE_MICROSECONDS: i64 = 60_000_000;
 
-/// Whether people can reset their password by email here.
+/// An installation offers password resets by email if it has a mail server and allows passwords.
 pub fn is_offered(app: &App) -> bool {
     app.mail.is_some() && app.password_sign_in
 }

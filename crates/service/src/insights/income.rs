@@ -85,13 +85,14 @@ pub(crate) async fn build_ledger(app: &App, caller: &Caller) -> Result<AnalyzedL
     let (mine, user) = (app.clone(), caller.user);
     let only = caller.limited_to().cloned();
     let read = move |tx: &mut Tx<'_>| {
+        // First, so that a change meanwhile makes the version outdated and never the report.
+        let version = Version::get_in(tx, user, mine.clock.now())?;
         let run = Recompute::new(tx, &mine, user, RecomputeScope::Everything)?;
         let household = run.household(only.as_deref());
         let built = household_ledger::from_transactions(tx, &household)?;
         let income = calc::income::analyze(&built.ledger);
         let excluded = excluded(&run, &built, &income.window);
         let (ledger, currency) = (built.ledger, run.currency);
-        let version = Version::get_in(tx, user, mine.clock.now())?;
         Ok::<_, Error>(AnalyzedLedger { ledger, income, currency, excluded, version })
     };
     app.db.write(read).await

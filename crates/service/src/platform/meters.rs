@@ -3,7 +3,8 @@
 use base::metrics::{ByLabel, Counter, Histogram, MetricFamily};
 use base::{Clock, Timestamp};
 
-/// What an attempt to send an email comes to: it is tried again later, refused for good, or dropped because it is too old.
+/// The outcomes of an attempt to send an email: a `retrying` one is tried again later, the mail server refused a `refused` one
+/// for good, and a `dropped` one was too old to try again.
 const EMAIL_OUTCOMES: [&str; 4] = ["sent", "retrying", "refused", "dropped"];
 
 /// The counters and histograms of this process. Labels are words of the program, never ids or names.

@@ -164,7 +164,7 @@ async fn sign_in(
         identity: identity(provider, &claims),
         verified_email: verified_email(&claims),
         new_user: prepare_new(app, &claims).await?,
-        is_let_in: is_let_in(&settings, &claims),
+        is_allowed_by_rules: is_allowed_by_rules(&settings, &claims),
         needs_verified_email: app.single_sign_on.providers().any(|it| it.link_verified_email),
         is_admin: is_in_any(&settings.admin_groups, &settings, &claims),
     };
@@ -185,8 +185,8 @@ struct ClaimedPerson {
     verified_email: Option<String>,
     /// The account that the person gets if they have none and may have one; none without a usable email.
     new_user: Option<User>,
-    /// Whether a rule of the operator gives the person an account.
-    is_let_in: bool,
+    /// See `is_allowed_by_rules`.
+    is_allowed_by_rules: bool,
     /// Whether a new account must have a verified email, because a provider links accounts by email: otherwise somebody
     /// could make an account with the email of another person, who would later be signed in to it.
     needs_verified_email: bool,
@@ -203,8 +203,9 @@ fn is_in_any(groups: &[String], settings: &ProviderSettings, claims: &Claims) ->
     theirs.iter().any(|it| groups.contains(it))
 }
 
-/// Whether a rule of the operator gives the person an account.
-fn is_let_in(settings: &ProviderSettings, claims: &Claims) -> bool {
+/// The provider's settings `create_for_domains`, `create_for_groups` and `admin_groups` are the operator's rules for who gets
+/// an account.
+fn is_allowed_by_rules(settings: &ProviderSettings, claims: &Claims) -> bool {
     let verified = verified_email(claims);
     let domain = verified.as_ref().and_then(|it| it.rsplit_once('@')).map(|(_, it)| it);
     let has_domain = |it: &String| Some(it.to_lowercase().as_str()) == domain;
@@ -233,7 +234,7 @@ fn find_or_create(
     from: &Visit,
     now: Timestamp,
 ) -> Result<UserId> {
-    let ClaimedPerson { identity, verified_email, is_let_in, is_admin, .. } = person;
+    let ClaimedPerson { identity, verified_email, is_allowed_by_rules, is_admin, .. } = person;
     let is_unverified = person.needs_verified_email && verified_email.is_none();
     let user = match identities::find(tx, &identity)? {
         Some(user) => user,
@@ -245,13 +246,13 @@ fn find_or_create(
             let actor = Actor::visitor(from.address.as_deref());
             let user = match known {
                 Some(user) => user,
-                None if is_unverified && is_let_in => return Err(unverified(settings)),
+                None if is_unverified && is_allowed_by_rules => return Err(unverified(settings)),
                 None => {
                     let is_invited = match &verified_email {
                         Some(email) => invitations::accept_verified(tx, email, now)?,
                         None => false,
                     };
-                    let new_user = person.new_user.filter(|_| is_let_in || is_invited);
+                    let new_user = person.new_user.filter(|_| is_allowed_by_rules || is_invited);
                     create(tx, settings, new_user, is_admin, &actor, now)?
                 }
             };

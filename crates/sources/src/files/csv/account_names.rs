@@ -6,7 +6,7 @@ use base::Currency;
 
 use super::mapping::Mapping;
 
-/// What the rows of an account say about it.
+/// The number, name, card and currency of an account, as the rows of the table give them.
 pub(super) struct AccountLabels<'a> {
     pub(super) number: &'a str,
     pub(super) name: &'a str,
@@ -50,7 +50,7 @@ pub(super) fn ids_and_names(
     accounts.iter().map(named).collect()
 }
 
-/// Whether the text is a name and no number.
+/// The label of an account is a name rather than a number if it has more letters than digits.
 fn is_name(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     text.chars().filter(|it| it.is_alphabetic()).count() > digits
