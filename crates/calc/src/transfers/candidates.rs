@@ -93,8 +93,13 @@ pub(super) struct Search<'a> {
     leg_texts: Vec<OnceCell<Box<LegText>>>,
     texts: Vec<OnceCell<Box<Text>>>,
     overrides: &'a TransferOverrides,
+    /// The days of the outflows of confirmed pairs, for finding standing orders.
+    confirmed_days: BTreeMap<Route, Vec<i64>>,
     found: Vec<Candidate>,
 }
+
+/// Transfers of one amount from one account to another, by the indexes of the accounts.
+type Route = (usize, usize, Currency, u64);
 
 impl<'a> Search<'a> {
     fn new(
@@ -119,6 +124,7 @@ impl<'a> Search<'a> {
             leg_texts: legs.iter().map(|_| OnceCell::new()).collect(),
             texts: legs.iter().map(|_| OnceCell::new()).collect(),
             overrides,
+            confirmed_days: BTreeMap::new(),
             found: Vec::new(),
         }
     }
@@ -141,9 +147,25 @@ impl<'a> Search<'a> {
                 && self.legs[*inflow].amount_minor > 0
             {
                 self.add(*outflow, *inflow, Basis::Confirmed, vec![Evidence::Confirmed]);
+                self.count_confirmed(*outflow, *inflow);
             }
         }
         leg_indexes.into_values().for_each(|leg| self.owners[leg] = None);
+    }
+
+    /// Counts a confirmed pair among the repetitions of its route, if a search could have found it: of one amount, and
+    /// no farther apart than `REACH_DAYS` allows for.
+    fn count_confirmed(&mut self, outflow: usize, inflow: usize) {
+        let [sent, arrived] = [outflow, inflow].map(|it| &self.legs[it]);
+        let is_equal = sent.currency == arrived.currency
+            && sent.amount_minor.unsigned_abs() == arrived.amount_minor.unsigned_abs();
+        let lag = self.days[inflow] - self.days[outflow];
+        if is_equal
+            && (EARLIEST_LAG..=LATEST_LAG).contains(&lag)
+            && let Some(route) = self.route(outflow, inflow)
+        {
+            self.confirmed_days.entry(route).or_default().push(self.days[outflow]);
+        }
     }
 
     fn exact(&mut self) {
@@ -221,16 +243,9 @@ impl<'a> Search<'a> {
     /// Adds repetition as evidence to transfers of one amount between the same accounts, and drops the pairs that are
     /// still too weak for a suggestion.
     fn repeated(&mut self) {
-        type Route = (usize, usize, Currency, u64);
-        let mut days_of: BTreeMap<Route, Vec<i64>> = BTreeMap::new();
-        let route = |search: &Search<'_>, it: &Candidate| -> Option<Route> {
-            let leg = &search.legs[it.outflow];
-            let (from, to) = search.owners_of(it.outflow, it.inflow)?;
-            Some((from, to, leg.currency, leg.amount_minor.unsigned_abs()))
-        };
+        let mut days_of = std::mem::take(&mut self.confirmed_days);
         for it in self.found.iter().filter(|it| it.basis == Basis::Exact) {
-            // Small amounts repeat by chance.
-            if let Some(route) = route(self, it).filter(|it| it.3 >= LEAST_RARE_MINOR) {
+            if let Some(route) = self.route(it.outflow, it.inflow) {
                 days_of.entry(route).or_default().push(self.days[it.outflow]);
             }
         }
@@ -246,9 +261,8 @@ impl<'a> Search<'a> {
             if it.legs().iter().any(|leg| partners[*leg] > 1) {
                 continue;
             }
-            let Some(days) = route(self, it).and_then(|route| days_of.get(&route)) else {
-                continue;
-            };
+            let route = self.route(it.outflow, it.inflow);
+            let Some(days) = route.and_then(|route| days_of.get(&route)) else { continue };
             if is_repeated(days, self.days[it.outflow]) {
                 it.evidence.push(Evidence::Repeated);
                 it.points_halves += REPEATED_HALVES;
@@ -256,6 +270,14 @@ impl<'a> Search<'a> {
         }
         found.retain(|it| it.points_halves >= SUGGEST_HALVES || it.basis == Basis::Confirmed);
         self.found = found;
+    }
+
+    /// The route on which a pair is counted as a repetition. Small amounts repeat by chance, and have none.
+    fn route(&self, outflow: usize, inflow: usize) -> Option<Route> {
+        let leg = &self.legs[outflow];
+        let (from, to) = self.owners_of(outflow, inflow)?;
+        let magnitude = leg.amount_minor.unsigned_abs();
+        (magnitude >= LEAST_RARE_MINOR).then_some((from, to, leg.currency, magnitude))
     }
 
     /// The indexes of the source and target accounts, if both legs are open and the accounts differ.

@@ -129,6 +129,28 @@ fn amounts_repeated_every_month_are_not_evidence_and_a_refusal_is_kept() {
     assert_eq!(shown(&found_with(&legs, &refused)), "1>3:11");
 }
 
+/// A standing order of which the person confirmed the first payments is recognized by its next one.
+#[test]
+fn confirmed_pairs_count_as_repetitions() {
+    let pair = |number: u64, day: i64, lag: i64| {
+        let sent = leg(number, CHECKING, day, -40_000, "ACH DEBIT");
+        [sent, leg(number + 1, SAVINGS, day + lag, 40_000, "DEPOSIT")]
+    };
+    let confirmed = TransferOverrides {
+        confirmed: [(id(1), id(2)), (id(3), id(4))].into(),
+        ..TransferOverrides::default()
+    };
+    let legs = [pair(1, 0, 0), pair(3, 30, 0), pair(5, 60, 0)].concat();
+    check(&legs, "1>2:11 3>4:11 5>6:11");
+    assert_eq!(shown(&found_with(&legs, &confirmed)), "1>2:10 3>4:10 5>6:11");
+    // Legs that no search would pair are no repetition: too far apart, or of two amounts.
+    let far = [pair(1, 0, 0), pair(3, 30, 6), pair(5, 60, 0)].concat();
+    assert_eq!(shown(&found_with(&far, &confirmed)), "1>2:10 3>4:10 5>6:6?");
+    let mut unequal = legs;
+    unequal[3].amount_minor -= 1;
+    assert_eq!(shown(&found_with(&unequal, &confirmed)), "1>2:10 3>4:10 5>6:6?");
+}
+
 /// A failure reported in we-promise/sure, issue 2596.
 #[test]
 fn a_purchase_through_a_wallet_is_not_paired_and_the_persons_override_is_kept() {

@@ -161,7 +161,8 @@ proptest! {
         let overrides = TransferOverrides { confirmed: ids(&first.pairs), ..TransferOverrides::default() };
         let second = found_with(&legs, &overrides);
         prop_assert_eq!(ids(&second.pairs), ids(&first.pairs));
-        // A confirmed leg is open to no other, and only open ones are counted as repetitions.
+        // A confirmed leg is open to no other, and the pairs that it could have formed with others are not counted as
+        // repetitions any more.
         let is_repeated = |it: &Pair| it.evidence.contains(&Evidence::Repeated);
         if !first.suggestions.iter().chain(&second.suggestions).any(is_repeated) {
             prop_assert_eq!(ids(&second.suggestions), ids(&first.suggestions));
