@@ -190,19 +190,23 @@ pub async fn authenticate(app: &App, token: &str, address: Option<&str>) -> Resu
 
 /// Background step: saves when keys were last used, so that requests themselves cost no write.
 pub async fn save_usage_once(app: &App) -> Result<usize> {
-    let uses = app.key_cache.take_uses();
-    let count = uses.len();
-    if count > 0 {
-        let save = move |tx: &mut db::Tx<'_>| {
-            for (user, id, used) in &uses {
-                let KeyUsage { at, address, day, count, .. } = used;
-                tx.execute(USED, params![*user, *id, *at, address, *day, *count])?;
-            }
-            Ok::<_, Error>(())
-        };
-        app.db.write(save).await?;
+    let uses: Arc<[UnsavedUsage]> = app.key_cache.take_uses().into();
+    if uses.is_empty() {
+        return Ok(0);
     }
-    Ok(count)
+    let rows = uses.clone();
+    let save = move |tx: &mut db::Tx<'_>| {
+        for (user, id, used) in rows.iter() {
+            let KeyUsage { at, address, day, count, .. } = used;
+            tx.execute(USED, params![*user, *id, *at, address, *day, *count])?;
+        }
+        Ok::<_, Error>(())
+    };
+    if let Err(error) = app.db.write(save).await {
+        app.key_cache.restore_uses(&uses);
+        return Err(error);
+    }
+    Ok(uses.len())
 }
 
 async fn load(app: &App, hash: &[u8; 32]) -> Result<Arc<ActiveKey>> {
@@ -251,6 +255,8 @@ struct KeyUsage {
     day: i64,
     count: i64,
 }
+
+type UnsavedUsage = (UserId, KeyId, KeyUsage);
 
 /// Recently used keys and their unsaved usage. A busy client costs one query every half second instead of one per
 /// request.
@@ -304,7 +310,9 @@ impl KeyCache {
         uses.get(&id).filter(|(_, used)| used.day == day).map_or(0, |(_, used)| used.count)
     }
 
-    fn take_uses(&self) -> Vec<(UserId, KeyId, KeyUsage)> {
+    /// Takes the usage that is due for saving, in the order of the keys: processes that save the same keys in different
+    /// orders would lock their rows against each other.
+    fn take_uses(&self) -> Vec<UnsavedUsage> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         let due = |used: &KeyUsage| {
             used.saved_at.is_none_or(|saved| {
@@ -317,7 +325,20 @@ impl KeyCache {
             due_uses.push((*user, *id, used.clone()));
             used.count = 0;
         }
+        due_uses.sort_unstable_by_key(|(user, id, _)| (*user, *id));
         due_uses
+    }
+
+    /// Puts back what could not be saved, so that it is counted by the next save.
+    fn restore_uses(&self, unsaved: &[UnsavedUsage]) {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, id, before) in unsaved {
+            let Some((_, used)) = uses.get_mut(id) else { continue };
+            used.saved_at = None;
+            if used.day == before.day {
+                used.count += before.count;
+            }
+        }
     }
 }
 

@@ -205,6 +205,51 @@ async fn requests_of_the_day_are_summed_over_processes_and_reset_at_midnight() {
 }
 
 #[tokio::test]
+async fn processes_that_save_the_same_keys_at_once_do_not_deadlock() {
+    const KEYS: usize = 20;
+    const ROUNDS: i64 = 5;
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let other_process = world.other_process().await;
+    let mut secrets = Vec::new();
+    for _ in 0..KEYS {
+        secrets.push(robin.key(new_key()).await.secret);
+    }
+    for _ in 0..ROUNDS {
+        world.advance_seconds(60);
+        for app in [&world.app, &other_process] {
+            for secret in &secrets {
+                keys::authenticate(app, secret, None).await.unwrap();
+            }
+        }
+        let (here, there) =
+            tokio::join!(keys::save_usage_once(&world.app), keys::save_usage_once(&other_process));
+        assert_eq!((here.unwrap(), there.unwrap()), (KEYS, KEYS));
+    }
+    let listed = keys::list(&world.app, &robin.caller).await.unwrap();
+    // Creating a key in these tests uses it once.
+    assert!(listed.iter().all(|it| it.requests_today == 1 + 2 * ROUNDS), "{listed:?}");
+}
+
+#[tokio::test]
+async fn uses_that_could_not_be_saved_are_counted_by_the_next_save() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let key = robin.key(new_key()).await;
+    let run = async |statement: &'static str| {
+        let run = move |tx: &mut db::Tx<'_>| Ok::<_, service::Error>(tx.execute(statement, &[])?);
+        world.app.db.write(run).await.unwrap();
+    };
+    run("alter table api_keys rename column used_on_count to hidden_count").await;
+    keys::save_usage_once(&world.app).await.unwrap_err();
+    run("alter table api_keys rename column hidden_count to used_on_count").await;
+    keys::authenticate(&world.app, &key.secret, None).await.unwrap();
+    assert_eq!(keys::save_usage_once(&world.app).await.unwrap(), 1);
+    let listed = keys::list(&world.app, &robin.caller).await.unwrap();
+    assert_eq!(listed[0].requests_today, 2);
+}
+
+#[tokio::test]
 async fn keys_that_ended_long_ago_are_no_longer_listed() {
     let world = World::new().await;
     let robin = world.someone().await;
