@@ -45,6 +45,7 @@ pub struct AppState {
     pub limits: platform::limits::Limiter,
     pub key_cache: access::keys::KeyCache,
     pub(crate) income_reports: insights::income::IncomeReports,
+    pub(crate) daily_nets: ledger::daily_nets::DailyNets,
     pub(crate) access_cache: access::oauth::access_tokens::TokenCache,
     pub(crate) hashing: access::passwords::Hashing,
     /// Sends email, if the operator has set up a mail server.
@@ -142,6 +143,7 @@ impl App {
             limits: platform::limits::Limiter::new(rate_limit),
             key_cache: access::keys::KeyCache::default(),
             income_reports: insights::income::IncomeReports::default(),
+            daily_nets: ledger::daily_nets::DailyNets::default(),
             access_cache: access::oauth::access_tokens::TokenCache::default(),
             hashing: access::passwords::Hashing::new(setup.password_cost),
             mail: setup.mail,

@@ -226,6 +226,7 @@ pub fn statements() -> Vec<String> {
         crate::platform::anchors::STATEMENTS,
         crate::platform::audit::STATEMENTS,
         crate::ledger::balances::STATEMENTS,
+        crate::ledger::daily_nets::STATEMENTS,
         crate::access::devices::STATEMENTS,
         crate::exports::STATEMENTS,
         crate::ledger::goals::STATEMENTS,

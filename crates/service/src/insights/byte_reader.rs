@@ -4,6 +4,7 @@
 pub(super) struct ByteReader<'a>(pub(super) &'a [u8]);
 
 impl<'a> ByteReader<'a> {
+    #[inline]
     pub(super) fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
@@ -11,6 +12,7 @@ impl<'a> ByteReader<'a> {
     }
 
     /// An index or a count of 32 bits.
+    #[inline]
     pub(super) fn index(&mut self) -> Option<usize> {
         self.take().map(|it| u32::from_le_bytes(it) as usize)
     }

@@ -9,6 +9,7 @@ use wire::json::{Day, Number};
 use wire::v1::{self, Scope};
 
 use crate::ledger::accounts::{self, Account};
+use crate::ledger::daily_nets;
 use crate::ledger::spans::{Span, sample_days};
 use crate::{App, Caller, Error, Result};
 
@@ -131,6 +132,7 @@ pub(crate) async fn read_history(
     since: Option<Date>,
 ) -> Result<History> {
     let (user, id) = (caller.user, account.id);
+    let stamp = daily_nets::stamp(app, user).await?;
     let from = match since {
         Some(on) => {
             let known = app.db.first(KNOWN_FROM, params![user, id, on], read_known_from).await?;
@@ -138,11 +140,10 @@ pub(crate) async fn read_history(
         }
         None => i64::MIN,
     };
-    let key = params![user, id, from];
-    let (snapshots, nets) = tokio::try_join!(
-        app.db.all(SNAPSHOTS_SINCE, key, read_snapshot),
-        app.db.all(NETS_SINCE, key, read_net),
-    )?;
+    let snapshots =
+        async { Ok(app.db.all(SNAPSHOTS_SINCE, params![user, id, from], read_snapshot).await?) };
+    let (snapshots, nets) =
+        tokio::try_join!(snapshots, daily_nets::since(app, user, id, from, stamp))?;
     Ok(history(account, snapshots, nets))
 }
 
@@ -159,7 +160,7 @@ pub(crate) fn daily_in(
     let from = known.flatten().unwrap_or(start_on);
     let snapshots = tx.all(SNAPSHOTS_SINCE, params![user, account.id, from], read_snapshot)?;
     if from < posted_from {
-        posted = tx.all(NETS_SINCE, params![user, account.id, from], read_net)?;
+        posted = daily_nets::since_in(tx, user, account.id, from)?;
     } else {
         posted.retain(|(on, _)| *on >= from);
     }
@@ -190,10 +191,6 @@ fn read_known_from(row: &db::Row<'_>) -> db::Result<Option<Date>> {
     Ok(reported.or(posted))
 }
 
-fn read_net(row: &db::Row<'_>) -> db::Result<(Date, i64)> {
-    Ok((row.get(0)?, row.get(1)?))
-}
-
 fn bounds(range: Range, today: Date) -> Result<(Date, Date)> {
     let end_on = range.end_on.unwrap_or(today);
     let start_on = range
@@ -219,8 +216,4 @@ const KNOWN_FROM: &str = "select
 const SNAPSHOTS_SINCE: &str =
     "select reported_on, current_minor, available_minor, limit_minor from balances
     where user_id = $1 and account_id = $2 and reported_on >= $3 order by reported_on";
-const NETS_SINCE: &str = "select posted_on, cast(sum(amount_minor) as bigint) from transactions
-    where user_id = $1 and account_id = $2 and posted_on >= $3 and state in ('posted', 'hidden')
-    group by posted_on";
-
-pub(crate) const STATEMENTS: &[&str] = &[KNOWN_FROM, SNAPSHOTS_SINCE, NETS_SINCE];
+pub(crate) const STATEMENTS: &[&str] = &[KNOWN_FROM, SNAPSHOTS_SINCE];

@@ -5,6 +5,7 @@ pub mod accounts;
 pub mod annotations;
 pub mod attachments;
 pub mod balances;
+pub(crate) mod daily_nets;
 mod direction;
 pub mod goals;
 pub(crate) mod instruments;

@@ -6,6 +6,7 @@ use base::draft::AccountKind;
 use base::{Date, date_from_days, days_from_date};
 use proptest::prelude::*;
 use service::access::keys::NewKey;
+use service::ingest::imports;
 use service::ledger::accounts::{self, Filter, Status};
 use service::ledger::balances::{self, Point, Range};
 use service::ledger::net_worth::{self, Series};
@@ -169,4 +170,40 @@ async fn the_history_is_by_account_type_and_agrees_with_the_series() {
         end_on: None,
     };
     assert!(net_worth::history(&world.app, &robin.caller, too_long).await.is_err());
+}
+
+/// Sums of transactions are kept in memory. A new process has none, so it shows what the database holds.
+#[tokio::test]
+async fn kept_sums_follow_every_change_of_this_and_other_processes() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let other_process = world.other_process().await;
+    let check = async |minor: i64| {
+        for app in [&world.app, &other_process, &world.other_process().await] {
+            for span in [Span::Month, Span::All, Span::Year] {
+                let points = net_worth::series(app, &robin.caller, span).await.unwrap().points;
+                let before = points.iter().rev().find(|it| it.on < day("2026-03-05"));
+                assert_eq!(before.map(|it| it.minor), Some(minor), "{span:?}");
+            }
+        }
+    };
+    let report = "2026-03-09T08:00:00Z";
+    let everyday = checking("A").balance(report, 10_000).with_all([
+        txn("2026-03-05", -300, "SHOP").id("a"),
+        txn("2026-03-06", -50, "CAFE").id("b"),
+        txn("2025-01-06", -50, "CAFE").id("c"),
+    ]);
+    robin.import(statement([everyday.clone()])).await;
+    check(10_350).await;
+    let corrected = statement([checking("A").with(txn("2026-03-05", -400, "SHOP").id("a"))]);
+    robin.import(corrected).await;
+    check(10_450).await;
+    let more = statement([checking("A").with(txn("2026-03-07", -1_000, "RENT").id("d"))]);
+    imports::commit(&other_process, &robin.caller, more).await.unwrap();
+    check(11_450).await;
+    robin.import(statement([checking("A").without("b")])).await;
+    check(11_400).await;
+    let newest = imports::list(&world.app, &robin.caller, None, 1).await.unwrap()[0].id;
+    imports::undo(&other_process, &robin.caller, newest).await.unwrap();
+    check(11_450).await;
 }

@@ -145,7 +145,7 @@ const BOUNDED: &[(&str, &str)] = &[
     ("service/src/insights/scores.rs::BETWEEN", "one row for each day between two dates"),
     ("service/src/insights/transaction_detail.rs::sql", "built with CANDIDATES_MAX or PAIRS_MAX"),
     ("service/src/ledger/accounts.rs::ALL", "one person's accounts"),
-    ("service/src/ledger/balances.rs::NETS_SINCE", "one row for each day, at most DAYS_MAX"),
+    ("service/src/ledger/daily_nets.rs::SINCE", "one row for each day with transactions"),
     ("service/src/ledger/goals.rs::LIST", "one person's goals"),
     ("service/src/ledger/goals.rs::LINKED", "the accounts of one goal"),
     ("service/src/ledger/goals.rs::LINKS", "the accounts of one person's goals"),

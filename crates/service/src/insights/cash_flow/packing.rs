@@ -136,7 +136,7 @@ pub(in crate::insights) struct UnpackedMonth<'a> {
     pub(in crate::insights) accounts: Vec<AccountId>,
     pub(in crate::insights) categories: Vec<Option<Category>>,
     pub(in crate::insights) counterparties: Vec<&'a str>,
-    flows: &'a [u8],
+    flows: &'a [[u8; FLOW_BYTES]],
 }
 
 /// A flow whose account, category and counterparty are indexes in the tables of its month.
@@ -154,7 +154,7 @@ pub(in crate::insights) struct IndexedFlow {
 impl UnpackedMonth<'_> {
     /// The flows in the order of their days.
     pub(in crate::insights) fn flows(&self) -> impl Iterator<Item = IndexedFlow> {
-        self.flows.chunks_exact(FLOW_BYTES).filter_map(read_flow)
+        self.flows.iter().filter_map(read_flow)
     }
 
     fn is_valid(&self) -> bool {
@@ -164,13 +164,11 @@ impl UnpackedMonth<'_> {
                 && it.counterparty < self.counterparties.len()
                 && (1..=31).contains(&it.day)
         };
-        let chunks = self.flows.chunks_exact(FLOW_BYTES);
-        chunks.remainder().is_empty()
-            && chunks.map(read_flow).all(|it| it.as_ref().is_some_and(known))
+        self.flows.iter().map(read_flow).all(|it| it.as_ref().is_some_and(known))
     }
 }
 
-fn read_flow(bytes: &[u8]) -> Option<IndexedFlow> {
+fn read_flow(bytes: &[u8; FLOW_BYTES]) -> Option<IndexedFlow> {
     let mut reader = ByteReader(bytes);
     let [day, kind] = reader.take()?;
     Some(IndexedFlow {
@@ -195,11 +193,13 @@ pub(super) fn unpack(bytes: &[u8]) -> Option<UnpackedMonth<'_>> {
         "" => Some(None),
         code => Category::parse(code).map(Some),
     };
+    let counterparties = reader.words()?;
+    let (flows, rest) = reader.0.as_chunks();
     let month = UnpackedMonth {
         accounts: accounts?,
         categories: codes.into_iter().map(category).collect::<Option<_>>()?,
-        counterparties: reader.words()?,
-        flows: reader.0,
+        counterparties,
+        flows,
     };
-    month.is_valid().then_some(month)
+    (rest.is_empty() && month.is_valid()).then_some(month)
 }

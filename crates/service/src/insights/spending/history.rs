@@ -76,13 +76,20 @@ pub async fn by_month(
     let mut sums: BTreeMap<Option<Category>, Vec<i64>> = BTreeMap::new();
     let period = Period { start: *months.first().unwrap_or(&last), end: last.last_of_month() };
     household
-        .each_flow(app, caller, period, |month, flow| {
-            let is_counted = flow.kind == FlowKind::Spending
-                && category_tier1
-                    .is_none_or(|it| flow.category.is_some_and(|of| of.primary() == it));
-            if let Some(index) = index_of.get(&month).filter(|_| is_counted) {
-                let by_month = sums.entry(flow.category).or_insert_with(|| vec![0; months.len()]);
-                by_month[*index] = by_month[*index].saturating_sub(flow.minor);
+        .each_month(app, caller, period, |flows| {
+            let Some(index) = index_of.get(&flows.start) else { return };
+            let categories = &flows.month.categories;
+            let mut sums_here: Vec<Option<i64>> = vec![None; categories.len()];
+            for (flow, minor) in flows.converted().filter(|it| it.0.kind == FlowKind::Spending) {
+                let sum = sums_here[flow.category].get_or_insert_default();
+                *sum = sum.saturating_sub(minor);
+            }
+            for (category, minor) in categories.iter().zip(sums_here) {
+                let is_in_tier1 = category_tier1
+                    .is_none_or(|it| category.is_some_and(|category| category.primary() == it));
+                if let Some(minor) = minor.filter(|_| is_in_tier1) {
+                    sums.entry(*category).or_insert_with(|| vec![0; months.len()])[*index] = minor;
+                }
             }
         })
         .await?;
@@ -146,17 +153,29 @@ pub async fn money_flow(app: &App, caller: &Caller, period: Period) -> Result<Mo
     let mut spending: BTreeMap<Option<Category>, Vec<i64>> = BTreeMap::new();
     let mut unclassified_minor = 0_i64;
     household
-        .each_flow(app, caller, period, |_, flow| match flow.kind {
-            FlowKind::Income => {
-                let sum = income.entry(flow.counterparty.to_owned()).or_default();
-                *sum = sum.saturating_add(flow.minor);
+        .each_month(app, caller, period, |flows| {
+            let mut sums_here: Vec<Option<i64>> = vec![None; flows.month.categories.len()];
+            for (flow, minor) in flows.converted() {
+                match flow.kind {
+                    FlowKind::Income => {
+                        let payer = flows.month.counterparties[flow.counterparty];
+                        let sum = income.entry(payer.to_owned()).or_default();
+                        *sum = sum.saturating_add(minor);
+                    }
+                    FlowKind::Unclassified => {
+                        unclassified_minor = unclassified_minor.saturating_add(minor);
+                    }
+                    FlowKind::Spending => {
+                        let sum = sums_here[flow.category].get_or_insert_default();
+                        *sum = sum.saturating_sub(minor);
+                    }
+                }
             }
-            FlowKind::Unclassified => {
-                unclassified_minor = unclassified_minor.saturating_add(flow.minor);
-            }
-            FlowKind::Spending => {
-                let sum = spending.entry(flow.category).or_insert_with(|| vec![0]);
-                sum[0] = sum[0].saturating_sub(flow.minor);
+            for (category, minor) in flows.month.categories.iter().zip(sums_here) {
+                if let Some(minor) = minor {
+                    let sum = spending.entry(*category).or_insert_with(|| vec![0]);
+                    sum[0] = sum[0].saturating_add(minor);
+                }
             }
         })
         .await?;

@@ -5,6 +5,7 @@ pub mod history;
 pub mod periods;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 
 use base::category::Category;
 use base::{AccountId, Currency, Date, Money, Percent, date_from_days, days_from_date};
@@ -149,9 +150,14 @@ pub async fn months(app: &App, caller: &Caller, count: i64) -> Result<Months> {
     let mut by_month: BTreeMap<Date, Totals> = BTreeMap::new();
     let period = Period { start: this.saturating_sub(count.months()), end: today };
     household
-        .each_flow(app, caller, period, |month, flow| {
-            let is_new = !flow.is_further_part;
-            by_month.entry(month).or_default().add(flow.kind, flow.minor, is_new);
+        .each_month(app, caller, period, |month| {
+            let mut totals: Option<Totals> = None;
+            for (flow, minor) in month.converted() {
+                totals.get_or_insert_default().add(flow.kind, minor, !flow.is_further_part);
+            }
+            if let Some(totals) = totals {
+                by_month.insert(month.start, totals);
+            }
         })
         .await?;
     let first = by_month.keys().next().copied().unwrap_or(this);
@@ -174,14 +180,36 @@ struct Household {
     has_data: bool,
 }
 
-/// A cash flow in the base currency.
-struct ConvertedFlow<'a> {
-    kind: FlowKind,
-    minor: i64,
-    category: Option<Category>,
-    /// Empty if it is unknown.
-    counterparty: &'a str,
-    is_further_part: bool,
+/// The cash flows of a month, with what converts them to the base currency.
+struct MonthFlows<'a> {
+    base: Currency,
+    rates: &'a DailyRates,
+    /// The first day of the month.
+    start: Date,
+    /// The days of the month that are in the period.
+    days: RangeInclusive<i8>,
+    month: &'a UnpackedMonth<'a>,
+    /// The currencies of the month's accounts. None if the account does not count.
+    currencies: Vec<Option<Currency>>,
+}
+
+impl MonthFlows<'_> {
+    /// The flows of the period with their amounts in the base currency, without those that cannot be converted.
+    fn converted(&self) -> impl Iterator<Item = (IndexedFlow, i64)> {
+        self.month.flows().filter(|it| self.days.contains(&it.day)).filter_map(|flow| {
+            let minor = self.to_base(&flow, self.currencies[flow.account]?)?;
+            Some((flow, minor))
+        })
+    }
+
+    fn to_base(&self, flow: &IndexedFlow, currency: Currency) -> Option<i64> {
+        // Most flows are in the base currency. Counting their dates would take longer than the rest.
+        if currency == self.base {
+            return Some(flow.amount_minor);
+        }
+        let on = date_from_days(days_from_date(self.start) + i64::from(flow.day) - 1);
+        self.rates.to_base_on(flow.amount_minor, currency, on)
+    }
 }
 
 /// The sums of a period.
@@ -224,14 +252,26 @@ impl Household {
         rates::daily(app, caller, self.currency, &currencies, Some(period.start)).await
     }
 
-    /// Visits the months of a period with their first day.
+    /// Visits the months of a period, oldest first.
     async fn each_month(
         &self,
         app: &App,
         caller: &Caller,
         period: Period,
-        visit: impl FnMut(Date, &UnpackedMonth<'_>) + Send,
+        mut visit: impl FnMut(&MonthFlows<'_>) + Send,
     ) -> Result<()> {
+        let rates = self.rates(app, caller, period).await?;
+        let visit = |start: Date, month: &UnpackedMonth<'_>| {
+            let currency = |it: &AccountId| self.accounts.get(it).map(|(_, currency)| *currency);
+            visit(&MonthFlows {
+                base: self.currency,
+                rates: &rates,
+                start,
+                days: period.days_in(start),
+                month,
+                currencies: month.accounts.iter().map(currency).collect(),
+            });
+        };
         let days = (period.start, period.end);
         match self.hidden {
             Some(id) => cash_flow::each_month_with(app, caller.user, id, days, visit).await,
@@ -239,44 +279,11 @@ impl Household {
         }
     }
 
-    /// Visits the cash flows of a period with the first day of their month, without those that cannot be converted.
-    async fn each_flow(
-        &self,
-        app: &App,
-        caller: &Caller,
-        period: Period,
-        mut visit: impl FnMut(Date, ConvertedFlow<'_>) + Send,
-    ) -> Result<()> {
-        let rates = self.rates(app, caller, period).await?;
-        self.each_month(app, caller, period, |start, month| {
-            let days = period.days_in(start);
-            let currencies: Vec<Option<Currency>> =
-                month.accounts.iter().map(|it| Some(self.accounts.get(it)?.1)).collect();
-            for flow in month.flows().filter(|it| days.contains(&it.day)) {
-                let Some(currency) = currencies[flow.account] else { continue };
-                let on = day_of(start, flow.day);
-                if let Some(minor) = rates.to_base_on(flow.amount_minor, currency, on) {
-                    let category = month.categories[flow.category];
-                    let counterparty = month.counterparties[flow.counterparty];
-                    let IndexedFlow { kind, is_further_part, .. } = flow;
-                    visit(
-                        start,
-                        ConvertedFlow { kind, minor, category, counterparty, is_further_part },
-                    );
-                }
-            }
-        })
-        .await
-    }
-
     async fn sum(&self, app: &App, caller: &Caller, period: Period, query: &Query) -> Result<Sums> {
         let mut sums = Sums::default();
-        let rates = self.rates(app, caller, period).await?;
         let tier1 = query.category_tier1.as_deref();
-        self.each_month(app, caller, period, |start, month| {
-            let days = period.days_in(start);
-            let currencies: Vec<Option<Currency>> =
-                month.accounts.iter().map(|it| Some(self.accounts.get(it)?.1)).collect();
+        self.each_month(app, caller, period, |flows| {
+            let (start, month) = (flows.start, flows.month);
             let is_in_tier1 = |it: &Option<Category>| {
                 tier1.is_none_or(|tier1| it.is_some_and(|it| it.primary() == tier1))
             };
@@ -288,13 +295,12 @@ impl Household {
                 if !flow.is_further_part {
                     groups_seen.clear();
                 }
-                if !days.contains(&flow.day) || !counted[flow.category] {
+                if !flows.days.contains(&flow.day) || !counted[flow.category] {
                     continue;
                 }
-                let Some(currency) = currencies[flow.account] else { continue };
+                let Some(currency) = flows.currencies[flow.account] else { continue };
                 let is_spending = flow.kind == FlowKind::Spending;
-                let on = day_of(start, flow.day);
-                match rates.to_base_on(flow.amount_minor, currency, on) {
+                match flows.to_base(&flow, currency) {
                     Some(minor) => {
                         sums.totals.add(flow.kind, minor, groups_seen.is_empty());
                         if is_spending {
@@ -390,11 +396,6 @@ impl Household {
             change_percent: change.filter(|_| is_compared).map(Number::from),
         }
     }
-}
-
-/// A day of the month that begins on `start`.
-fn day_of(start: Date, day: i8) -> Date {
-    date_from_days(days_from_date(start) + i64::from(day) - 1)
 }
 
 fn excluded(sums: &BTreeMap<Currency, (i64, BTreeSet<AccountId>)>) -> Vec<v1::Excluded> {

@@ -1,0 +1,101 @@
+//! The sums of an account's posted transactions by day, from which balances are inferred. They are kept in memory while no
+//! transaction of the person changes, because a chart of all time sums every one of them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base::{AccountId, Date, UserId, date_from_days, days_from_date};
+use db::{Tx, params};
+
+use crate::{App, Result};
+
+/// The most days that are kept over all accounts, some 8 MB. With more, all are read anew.
+const KEPT_DAYS_MAX: usize = 500_000;
+
+/// The sums of an account, oldest first.
+type Nets = Arc<[(Date, i64)]>;
+
+/// The sums that this process keeps.
+#[derive(Default)]
+pub(crate) struct DailyNets(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    accounts: HashMap<(UserId, AccountId), AccountNets>,
+    days: usize,
+}
+
+#[derive(Clone)]
+struct AccountNets {
+    /// The stamp of the person's last change of a transaction before the sums were read.
+    stamp: i64,
+    /// The day number since which the sums are complete.
+    from: i64,
+    nets: Nets,
+}
+
+impl DailyNets {
+    fn find(&self, key: (UserId, AccountId), stamp: i64, from: i64) -> Option<Nets> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.accounts.get(&key)?;
+        (found.stamp == stamp && found.from <= from).then(|| Arc::clone(&found.nets))
+    }
+
+    fn insert(&self, key: (UserId, AccountId), new: AccountNets) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.days + new.nets.len() > KEPT_DAYS_MAX {
+            *kept = Kept::default();
+        }
+        kept.days += new.nets.len();
+        if let Some(old) = kept.accounts.insert(key, new) {
+            kept.days -= old.nets.len();
+        }
+    }
+}
+
+/// The stamp of the person's last change of a transaction.
+pub(crate) async fn stamp(app: &App, user: UserId) -> Result<i64> {
+    Ok(app.db.first(STAMP, params![user], |row| row.get(0)).await?.unwrap_or_default())
+}
+
+/// The sums from a day on. The stamp must have been read before, so that a change meanwhile makes the kept sums outdated.
+pub(crate) async fn since(
+    app: &App,
+    user: UserId,
+    account: AccountId,
+    from: i64,
+    stamp: i64,
+) -> Result<Vec<(Date, i64)>> {
+    let key = (user, account);
+    let nets = match app.daily_nets.find(key, stamp, from) {
+        Some(nets) => nets,
+        None => {
+            let nets: Nets = app.db.all(SINCE, params![user, account, from], read).await?.into();
+            app.daily_nets.insert(key, AccountNets { stamp, from, nets: Arc::clone(&nets) });
+            nets
+        }
+    };
+    let first = nets.partition_point(|(on, _)| days_from_date(*on) < from);
+    Ok(nets[first..].to_vec())
+}
+
+/// The sums from a day on, inside a transaction.
+pub(crate) fn since_in(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    account: AccountId,
+    from: Date,
+) -> Result<Vec<(Date, i64)>> {
+    Ok(tx.all(SINCE, params![user, account, from], read)?)
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<(Date, i64)> {
+    Ok((date_from_days(row.get(0)?), row.get(1)?))
+}
+
+const STAMP: &str = "select transactions_stamp from users where id = $1";
+const SINCE: &str = "select posted_on, cast(sum(amount_minor) as bigint) from transactions
+    where user_id = $1 and account_id = $2 and posted_on >= $3 and state in ('posted', 'hidden')
+    group by posted_on order by posted_on";
+
+pub(crate) const STATEMENTS: &[&str] = &[STAMP, SINCE];
