@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt as _;
 use tokio::sync::mpsc;
-use tokio_postgres::types::Type;
+use tokio_postgres::types::{ToSql, Type};
 
 use crate::database::{Db, Driver};
 use crate::error::{Error, Result};
-use crate::postgres::Connection;
+use crate::postgres::{Connection, Postgres};
 use crate::sqlite::statement;
 use crate::tx::Tx;
 use crate::value::{Param, Row, RowSource};
@@ -47,9 +47,9 @@ impl Db {
     /// The tables that a backup contains, parents before children. Excludes the engine's own tables, unlogged tables,
     /// and tables that triggers fill when rows are restored.
     pub async fn tables(&self) -> Result<Vec<Table>> {
-        let sql = match self.driver {
-            Driver::Sqlite(_) => SQLITE_COLUMNS,
-            Driver::Postgres(_) => POSTGRES_COLUMNS,
+        let (sql, foreign_keys) = match self.driver {
+            Driver::Sqlite(_) => (SQLITE_COLUMNS, SQLITE_FOREIGN_KEYS),
+            Driver::Postgres(_) => (POSTGRES_COLUMNS, POSTGRES_FOREIGN_KEYS),
         };
         let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, read_column(row)?));
         let mut tables: Vec<Table> = Vec::new();
@@ -62,7 +62,8 @@ impl Db {
         for table in &mut tables {
             table.columns.sort_by(|a, b| a.name.cmp(&b.name));
         }
-        Ok(tables)
+        let read = |row: &Row<'_>| Ok(ForeignKey { child: row.get(0)?, parent: row.get(1)? });
+        Ok(parents_first(tables, &self.all(foreign_keys, &[], read).await?))
     }
 
     /// Copies the SQLite file, as of one moment, while others go on working. The target is empty or does not exist.
@@ -100,9 +101,7 @@ impl Db {
             }
             Driver::Postgres(postgres) => {
                 let connection = postgres.connection().await?;
-                let begin = "begin transaction isolation level repeatable read, read only;
-                    set local statement_timeout = 0";
-                connection.execute_batch(begin).await?;
+                begin_snapshot(postgres, &connection).await?;
                 // `visit` may wait, such as for a slow network, so it gets a thread on which that is allowed.
                 let (sender, mut receiver) = mpsc::channel::<(usize, Vec<_>)>(BATCHES_AHEAD);
                 let visiting = tokio::task::spawn_blocking(move || {
@@ -122,6 +121,36 @@ impl Db {
         }
     }
 }
+
+/// Begins a transaction that sees all tables as of one moment.
+///
+/// With Citus, each node has a moment of its own, so that rows of one person are as of one moment. Nobody may add or
+/// delete what they refer to on other nodes, such as a person, between the first of these moments and the last: it
+/// would be missing in the backup, which then could not be restored.
+async fn begin_snapshot(postgres: &Postgres, connection: &Connection) -> Result<()> {
+    if !connection.is_citus() {
+        return connection.execute_batch(BEGIN).await;
+    }
+    let none: [(&(dyn ToSql + Sync), Type); 0] = [];
+    let placed = connection.with_timeout(connection.client().query_typed(PLACED, &none)).await?;
+    let names = |is_reference: bool| -> Result<Vec<String>> {
+        let chosen = placed.iter().filter(|it| it.get::<_, bool>(1) == is_reference);
+        Ok(chosen.map(|it| it.try_get(0)).collect::<std::result::Result<_, _>>()?)
+    };
+    let (references, distributed) = (names(true)?, names(false)?);
+    let Some(any) = distributed.first() else { return connection.execute_batch(BEGIN).await };
+    let lock = postgres.connection().await?;
+    let references = references.join(", ");
+    lock.execute_batch(&format!("begin; lock table {references} in share mode")).await?;
+    let pool = "set local citus.max_adaptive_executor_pool_size = 1";
+    let look = format!("select 1 from {any} limit 1");
+    connection.execute_batch(&format!("{BEGIN}; {pool}")).await?;
+    connection.execute_batch(&look).await?;
+    lock.execute_batch("rollback").await
+}
+
+const BEGIN: &str = "begin transaction isolation level repeatable read, read only;
+    set local statement_timeout = 0";
 
 /// Sends the rows of all tables in batches, until they are all sent or nobody takes them any more.
 async fn read_tables(
@@ -182,6 +211,30 @@ impl ColumnKind {
     }
 }
 
+/// A table whose rows refer to rows of another.
+struct ForeignKey {
+    child: String,
+    parent: String,
+}
+
+/// Sorts tables by name, and puts every table behind those that it refers to. The order in which they were created
+/// would not do: Citus creates tables anew.
+fn parents_first(mut tables: Vec<Table>, foreign_keys: &[ForeignKey]) -> Vec<Table> {
+    tables.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut ordered = Vec::with_capacity(tables.len());
+    while !tables.is_empty() {
+        let is_left = |name: &str| tables.iter().any(|it| it.name == name);
+        let waits = |table: &Table| {
+            let mut own = foreign_keys.iter().filter(|it| it.child == table.name);
+            own.any(|it| it.parent != it.child && is_left(&it.parent))
+        };
+        // Tables that refer to each other in a circle have no right order; ours do not.
+        let next = tables.iter().position(|it| !waits(it)).unwrap_or(0);
+        ordered.push(tables.remove(next));
+    }
+    ordered
+}
+
 fn read_column(row: &Row<'_>) -> Result<Column> {
     let kind = match row.get::<&str>(2)? {
         "integer" | "bigint" => ColumnKind::Int,
@@ -195,13 +248,12 @@ fn read_column(row: &Row<'_>) -> Result<Column> {
     Ok(Column { name: row.get(1)?, kind })
 }
 
-// Each column with its table's name first. Both engines number tables in order of creation, and a parent is always created
-// before its child.
+// Each column with its table's name first, and the columns of a table together.
 const SQLITE_COLUMNS: &str = "select t.name, c.name, lower(c.type)
     from sqlite_schema t, pragma_table_info(t.name) c
     where t.type = 'table' and t.name not like 'sqlite%' and t.name not in ('schema_migrations',
     'request_marks', 'processes', 'transaction_search', 'transaction_search_dirty')
-    order by t.rowid";
+    order by t.name";
 const POSTGRES_COLUMNS: &str = "select cast(t.relname as text), cast(c.attname as text),
     format_type(c.atttypid, null)
     from pg_class t join pg_namespace n on n.oid = t.relnamespace
@@ -210,3 +262,41 @@ const POSTGRES_COLUMNS: &str = "select cast(t.relname as text), cast(c.attname a
     and t.relname not in ('schema_migrations', 'transaction_search', 'transaction_search_dirty')
     and c.attnum > 0 and not c.attisdropped
     order by t.oid";
+
+// The tables that Citus has placed: their names, and whether every node has a copy.
+const PLACED: &str = "select cast(t.relname as text), p.partmethod = 'n' from pg_dist_partition p
+    join pg_class t on t.oid = p.logicalrelid join pg_namespace n on n.oid = t.relnamespace
+    where n.nspname = current_schema() and (p.partmethod = 'h' or p.repmodel = 't')
+    order by t.relname";
+
+// Each table with a table that it refers to.
+const SQLITE_FOREIGN_KEYS: &str = "select t.name, k.\"table\"
+    from sqlite_schema t, pragma_foreign_key_list(t.name) k where t.type = 'table'";
+const POSTGRES_FOREIGN_KEYS: &str = "select cast(t.relname as text), cast(p.relname as text)
+    from pg_constraint k join pg_class t on t.oid = k.conrelid
+    join pg_class p on p.oid = k.confrelid join pg_namespace n on n.oid = t.relnamespace
+    where n.nspname = current_schema() and k.contype = 'f'";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(names: &[&str], foreign_keys: &[(&str, &str)]) -> Vec<String> {
+        let table = |it: &&str| Table { name: (*it).to_owned(), columns: Vec::new() };
+        let foreign_key = |(child, parent): &(&str, &str)| ForeignKey {
+            child: (*child).to_owned(),
+            parent: (*parent).to_owned(),
+        };
+        let foreign_keys: Vec<_> = foreign_keys.iter().map(foreign_key).collect();
+        let ordered = parents_first(names.iter().map(table).collect(), &foreign_keys);
+        ordered.into_iter().map(|it| it.name).collect()
+    }
+
+    #[test]
+    fn tables_come_after_those_that_they_refer_to_whatever_the_order_of_creation() {
+        let keys = [("a", "c"), ("c", "d"), ("b", "b"), ("c", "elsewhere")];
+        assert_eq!(order(&["a", "b", "c", "d"], &keys), ["b", "d", "c", "a"]);
+        assert_eq!(order(&["d", "c", "b", "a"], &keys), ["b", "d", "c", "a"]);
+        assert_eq!(order(&["b", "a"], &[("a", "b"), ("b", "a")]), ["a", "b"], "a circle");
+    }
+}

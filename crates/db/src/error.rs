@@ -69,6 +69,12 @@ impl Error {
             )
     }
 
+    /// Whether the server undid a whole transaction because of another one, so that it can be run again at once.
+    pub fn is_undone_conflict(&self) -> bool {
+        let conflicts = [SqlState::T_R_DEADLOCK_DETECTED, SqlState::T_R_SERIALIZATION_FAILURE];
+        self.stopped_with().is_some_and(|it| conflicts.contains(&it))
+    }
+
     /// The reason why PostgreSQL stopped a statement.
     fn stopped_with(&self) -> Option<SqlState> {
         let Error::Unavailable(source) = self else { return None };
@@ -120,12 +126,16 @@ const LOCK_LIMIT: &str = "a statement waited too long for a lock of another tran
 const DEADLOCK: &str =
     "two transactions waited for each other, and PostgreSQL undid this one; try again";
 
+const CONFLICT: &str =
+    "another transaction changed the same rows, and PostgreSQL undid this one; try again";
+
 /// Names the reason for the errors with which PostgreSQL stops a statement.
 fn stopped(error: tokio_postgres::Error) -> Error {
     let reason = match error.code() {
         Some(code) if *code == SqlState::QUERY_CANCELED => TIME_LIMIT,
         Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => LOCK_LIMIT,
         Some(code) if *code == SqlState::T_R_DEADLOCK_DETECTED => DEADLOCK,
+        Some(code) if *code == SqlState::T_R_SERIALIZATION_FAILURE => CONFLICT,
         _ => return Error::Unavailable(Arc::new(error)),
     };
     Error::Unavailable(Arc::new(Stopped { reason, error }))

@@ -74,6 +74,14 @@ impl<'c> Tx<'c> {
         }
     }
 
+    /// Whether the database is a cluster of PostgreSQL servers with Citus.
+    pub fn is_citus(&self) -> bool {
+        match &self.connection {
+            Connection::Sqlite(_) => false,
+            Connection::Postgres(pipeline) => pipeline.is_citus(),
+        }
+    }
+
     /// Signs bytes as `Db::sign` does.
     pub fn sign(&self, bytes: &[u8]) -> Option<[u8; 32]> {
         self.context.signer.as_ref().map(|sign| sign(bytes))

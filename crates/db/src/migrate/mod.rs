@@ -10,6 +10,7 @@ use crate::database::Db;
 use crate::dialect;
 use crate::error::Error;
 use crate::params;
+use crate::sharding::{self, Placements};
 use crate::target::Engine;
 use crate::tx::Tx;
 use crate::views;
@@ -74,6 +75,8 @@ pub enum MigrateError {
          correct the cause, then run `evenkeel migrate`"
     )]
     Index { version: i64, index: String, source: Error },
+    #[error("the database is only partly sharded; run `evenkeel shard` again, which continues")]
+    PartlySharded,
     #[error(transparent)]
     Db(#[from] Error),
 }
@@ -107,11 +110,21 @@ impl Db {
         migrations: &'static [Migration],
         wait: LockWait,
     ) -> Result<usize, MigrateError> {
+        self.migrate_placed(migrations, &[], wait).await
+    }
+
+    /// `migrate` for a database that may be sharded: new tables are placed as listed.
+    pub async fn migrate_placed(
+        &self,
+        migrations: &'static [Migration],
+        placements: Placements,
+        wait: LockWait,
+    ) -> Result<usize, MigrateError> {
         if self.schema_state(migrations).await?.pending.is_empty() {
             return Ok(0);
         }
         let lock = self.lock_schema().await?;
-        let done = self.migrate_locked(migrations, wait).await;
+        let done = self.migrate_locked(migrations, placements, wait).await;
         drop(lock);
         done
     }
@@ -119,6 +132,7 @@ impl Db {
     async fn migrate_locked(
         &self,
         migrations: &'static [Migration],
+        placements: Placements,
         wait: LockWait,
     ) -> Result<usize, MigrateError> {
         self.write_unlimited(wait.timeout, state::create_table).await?;
@@ -132,7 +146,7 @@ impl Db {
             if found.is_some() {
                 tracing::info!(version, name, "applying a migration");
             }
-            applied += usize::from(self.apply(migration, wait).await?);
+            applied += usize::from(self.apply(migration, placements, wait).await?);
             self.build_indexes(migration, wait, found.is_none()).await?;
         }
         Ok(applied)
@@ -142,13 +156,14 @@ impl Db {
     async fn apply(
         &self,
         migration: &'static Migration,
+        placements: Placements,
         wait: LockWait,
     ) -> Result<bool, MigrateError> {
         let Migration { version, name, .. } = *migration;
         let mut tries = 0;
         loop {
             tries += 1;
-            let work = move |tx: &mut Tx<'_>| apply_in(tx, migration);
+            let work = move |tx: &mut Tx<'_>| apply_in(tx, migration, placements);
             match self.write_unlimited(wait.timeout, work).await {
                 Err(MigrateError::Db(error)) if error.is_lock_conflict() => {
                     if tries >= wait.tries {
@@ -187,13 +202,17 @@ impl Db {
 }
 
 /// Runs a step and records it. Returns false if another process has just done so, which only SQLite allows.
-fn apply_in(tx: &mut Tx<'_>, migration: &Migration) -> Result<bool, MigrateError> {
+fn apply_in(
+    tx: &mut Tx<'_>,
+    migration: &Migration,
+    placements: Placements,
+) -> Result<bool, MigrateError> {
     let Migration { version, name, sql } = *migration;
     if Applied::list_in(tx)?.iter().any(|it| it.version == version) {
         return Ok(false);
     }
     drop_views(tx)?;
-    tx.run_migration(sql)?;
+    sharding::run_migration(tx, sql, placements)?;
     let has_indexes = tx.engine() == Engine::Postgres && !migration.concurrent_indexes().is_empty();
     let is_finished = i64::from(!has_indexes);
     tx.execute(

@@ -133,6 +133,9 @@ impl Db {
         &self,
         migrations: &'static [Migration],
     ) -> Result<SchemaState, MigrateError> {
+        if self.is_partly_sharded().await? {
+            return Err(MigrateError::PartlySharded);
+        }
         let columns = self.all(Catalog::columns(self.engine()), &[], |row| row.get(0)).await?;
         let applied = match Catalog::new(&columns).list() {
             Some(sql) => self.all(sql, &[], Applied::read).await?,

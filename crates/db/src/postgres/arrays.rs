@@ -9,6 +9,8 @@ pub(super) enum ArrayParam {
     Int(Vec<Option<i64>>),
     Text(Vec<Option<String>>),
     Bytes(Vec<Option<Vec<u8>>>),
+    /// One value for all rows.
+    One(Option<Vec<u8>>),
 }
 
 impl ArrayParam {
@@ -37,6 +39,7 @@ impl ArrayParam {
             ArrayParam::Int(it) => (it, Type::INT8_ARRAY),
             ArrayParam::Text(it) => (it, Type::TEXT_ARRAY),
             ArrayParam::Bytes(it) => (it, Type::BYTEA_ARRAY),
+            ArrayParam::One(it) => (it, Type::BYTEA),
         }
     }
 }
@@ -77,6 +80,28 @@ pub(super) fn update_statement(sql: &str, width: usize) -> Option<String> {
     Some(format!("{}{from} {} returning v.n", from_arrays(change), from_arrays(condition)))
 }
 
+/// Adds a condition on the user to a statement of `update_statement`, if all rows belong to one user, who becomes the
+/// last parameter. Citus then asks the user's shard only, and otherwise all of them.
+pub(super) fn name_user(sql: &str, arrays: &mut Vec<ArrayParam>) -> String {
+    let same = |column: &ArrayParam| match column {
+        ArrayParam::Bytes(all) => all.first().cloned().filter(|it| all.iter().all(|row| row == it)),
+        _ => None,
+    };
+    let parts = only_where(sql).and_then(|at| {
+        let (update, condition) = sql.split_at(at);
+        let (condition, returning) = condition.rsplit_once(" returning ")?;
+        let condition = condition.strip_prefix("where ")?;
+        let (_, after) = condition.split_once("user_id = v.c")?;
+        let digits = after.split(|it: char| !it.is_ascii_digit()).next()?;
+        let user = same(arrays.get(digits.parse::<usize>().ok()?.checked_sub(1)?)?)?;
+        Some((update, condition, returning, user))
+    });
+    let Some((update, condition, returning, user)) = parts else { return sql.to_owned() };
+    arrays.push(ArrayParam::One(user));
+    let number = arrays.len();
+    format!("{update}where ({condition}) and user_id = ${number} returning {returning}")
+}
+
 /// The position of the word `where`, if it occurs exactly once.
 fn only_where(sql: &str) -> Option<usize> {
     let mut found = sql.match_indices("where").filter(|(at, word)| {
@@ -99,6 +124,25 @@ mod tests {
                         ordinality as v (c1, c2, c3, n) where id = v.c1 and word in ('where', v.c3) \
                         returning v.n";
         assert_eq!(update_statement(sql, 3).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn an_update_of_one_users_rows_names_the_user() {
+        let sql = update_statement("update notes set word = $2 where user_id = $1 and id = $3", 3);
+        let sql = sql.unwrap();
+        let rows = |users: [u8; 2]| {
+            let row = |it| [vec![it], b"word".to_vec(), vec![it]];
+            let rows = users.map(row);
+            let column = |at: usize| rows.iter().map(|it| Some(it[at].clone())).collect();
+            (0..3).map(|at| ArrayParam::Bytes(column(at))).collect::<Vec<_>>()
+        };
+        let mut arrays = rows([7, 7]);
+        let named = name_user(&sql, &mut arrays);
+        let end = "where (user_id = v.c1 and id = v.c3) and user_id = $4 returning v.n";
+        assert!(named.ends_with(end), "{named}");
+        assert!(matches!(arrays.last(), Some(ArrayParam::One(Some(user))) if *user == [7]));
+        let mut arrays = rows([7, 8]);
+        assert_eq!((name_user(&sql, &mut arrays), arrays.len()), (sql, 3), "two users");
     }
 
     #[test]

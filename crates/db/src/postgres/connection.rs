@@ -15,6 +15,7 @@ use tokio_postgres::{Client, NoTls, SimpleQueryMessage, Statement};
 
 use super::address::{ANSWER_TIMEOUT, Address, CONNECT_TIMEOUT};
 use super::arrays::{self, ArrayParam};
+use super::settings::{Planning, Settings, SettingsBy};
 use super::tls::Tls;
 use crate::error::{Error, Result};
 use crate::value::{Param, Row, RowSource, Visit};
@@ -24,31 +25,6 @@ const PIPELINED_UPDATES_MAX: usize = 16;
 
 /// More rows are changed or copied by several statements, so that none comes near its time limit.
 pub(super) const ROWS_PER_STATEMENT: usize = 2_000;
-
-/// Settings of every connection. Planning a query for one page costs three times as much as reading the page, so one
-/// generic plan serves all values.
-const SETTINGS: [(&str, &str); 5] = [
-    ("plan_cache_mode", "force_generic_plan"),
-    ("jit", "off"),
-    ("lock_timeout", "10s"),
-    ("idle_in_transaction_session_timeout", "60s"),
-    ("default_transaction_isolation", "read committed"),
-];
-
-/// Further settings of connections without limits.
-const NO_LIMITS: [(&str, &str); 2] =
-    [("idle_in_transaction_session_timeout", "0"), ("lock_timeout", "0")];
-
-/// How the settings reach the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SettingsBy {
-    /// With the connection's first message.
-    Startup,
-    /// By statements after it: a pooler in session mode takes no settings in the first message.
-    Session,
-    /// In each transaction: a pooler in transaction mode gives every transaction another server connection.
-    Transaction,
-}
 
 /// The present time, in microseconds. It goes on during a transaction.
 pub(super) const NOW: &str =
@@ -69,37 +45,34 @@ pub(crate) struct Connection {
     sending: Mutex<()>,
     /// How long the server may take for an answer, in milliseconds.
     answer_timeout: AtomicU64,
+    planning: Planning,
 }
 
 /// How connections of one purpose are opened.
 #[derive(Clone, Copy)]
 pub(super) struct Opener<'a> {
     pub(super) address: &'a Address,
-    pub(super) settings_by: SettingsBy,
+    pub(super) settings: Settings,
     /// `None` for changes of the schema, whose statements may take any time and wait for locks as they choose.
     pub(super) statement_timeout: Option<Duration>,
 }
 
 impl Opener<'_> {
     pub(super) async fn open(&self) -> Result<Connection> {
-        Connection::open(self.address, self.settings_by, self.statement_timeout).await
+        Connection::open(self.address, self.settings, self.statement_timeout).await
     }
 }
 
 impl Connection {
     pub(super) async fn open(
         address: &Address,
-        settings_by: SettingsBy,
+        Settings { by, planning }: Settings,
         statement_timeout: Option<Duration>,
     ) -> Result<Connection> {
-        // Zero means no limit at all.
-        let timeout = statement_timeout.map_or(0, |it| it.as_millis().max(1)).to_string();
-        let without_limits: &[_] = if statement_timeout.is_none() { &NO_LIMITS } else { &[] };
-        let limits = [("statement_timeout", timeout.as_str())];
-        let settings = SETTINGS.iter().copied().chain(limits).chain(without_limits.iter().copied());
+        let settings = Settings { by, planning }.list(statement_timeout.map(|it| it.as_millis()));
         let mut config = address.config.clone();
-        if settings_by == SettingsBy::Startup {
-            config.options(startup_options(address.config.get_options(), settings.clone()));
+        if by == SettingsBy::Startup {
+            config.options(startup_options(address.config.get_options(), &settings));
         }
         let opening = async {
             if let Some(tls) = address.tls.connector()? {
@@ -115,7 +88,7 @@ impl Connection {
         let client =
             tokio::time::timeout(address.open_timeout(), opening).await.map_err(timed_out)??;
         let statements = |verb: &str| {
-            let each = settings.clone().map(|(name, value)| format!("{verb} {name} = '{value}'"));
+            let each = settings.iter().map(|(name, value)| format!("{verb} {name} = '{value}'"));
             each.collect::<Vec<_>>().join("; ")
         };
         let connection = Connection {
@@ -124,14 +97,14 @@ impl Connection {
             prepared: Mutex::default(),
             is_discarded: AtomicBool::new(false),
             is_read_only: AtomicBool::new(false),
-            local_settings: (settings_by == SettingsBy::Transaction)
-                .then(|| statements("set local")),
+            local_settings: (by == SettingsBy::Transaction).then(|| statements("set local")),
             sending: Mutex::default(),
             answer_timeout: AtomicU64::new(0),
+            planning,
         };
         let timeout = statement_timeout.map_or(Duration::MAX, |_| ANSWER_TIMEOUT);
         connection.set_answer_timeout(timeout);
-        if settings_by == SettingsBy::Session {
+        if by == SettingsBy::Session {
             connection.execute_batch(&statements("set")).await?;
         }
         Ok(connection)
@@ -139,12 +112,21 @@ impl Connection {
 
     /// Whether PostgreSQL has the settings that the connection asked for. A pooler between them may ignore them.
     pub(super) async fn has_settings(&self) -> Result<bool> {
-        let (name, value) = SETTINGS[0];
-        let sql = format!("show {name}");
-        let answer = self.with_timeout(self.client.simple_query(&sql)).await?;
-        Ok(answer.iter().any(|it| match it {
-            SimpleQueryMessage::Row(row) => row.get(0) == Some(value),
-            _ => false,
+        Ok(self.answer("show plan_cache_mode").await?.as_deref() == Some("force_generic_plan"))
+    }
+
+    /// Whether the database has the extension Citus.
+    pub(super) async fn has_citus(&self) -> Result<bool> {
+        let sql = "select 1 from pg_extension where extname = 'citus'";
+        Ok(self.answer(sql).await?.is_some())
+    }
+
+    /// The first value of the first row, as text.
+    async fn answer(&self, sql: &str) -> Result<Option<String>> {
+        let answer = self.with_timeout(self.client.simple_query(sql)).await?;
+        Ok(answer.iter().find_map(|it| match it {
+            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
         }))
     }
 
@@ -154,6 +136,10 @@ impl Connection {
             Some(settings) => format!("begin; {settings}"),
             None => "begin".to_owned(),
         }
+    }
+
+    pub(crate) fn is_citus(&self) -> bool {
+        self.planning == Planning::Citus
     }
 
     /// Whether the server refused a write because it is read-only.
@@ -342,9 +328,12 @@ impl Connection {
     ) -> Result<Vec<u64>> {
         let Some(first) = rows.first() else { return Ok(Vec::new()) };
         if rows.len() > PIPELINED_UPDATES_MAX
-            && let Some(arrays) = arrays::from_rows(rows)
-            && let Some(sql) = arrays::update_statement(sql, arrays.len())
+            && let Some(mut arrays) = arrays::from_rows(rows)
+            && let Some(mut sql) = arrays::update_statement(sql, arrays.len())
         {
+            if self.is_citus() {
+                sql = arrays::name_user(&sql, &mut arrays);
+            }
             return self.with_timeout(self.update_from_arrays(&sql, &arrays, rows.len())).await;
         }
         self.with_timeout(async {
@@ -397,11 +386,9 @@ impl Connection {
 }
 
 /// The settings as command-line options of the server, after those of the address.
-fn startup_options<'s>(
-    own: Option<&str>,
-    settings: impl Iterator<Item = (&'s str, &'s str)>,
-) -> String {
-    let each = settings.map(|(name, value)| format!("-c {name}={}", value.replace(' ', "\\ ")));
+fn startup_options(own: Option<&str>, settings: &[(&str, String)]) -> String {
+    let each =
+        settings.iter().map(|(name, value)| format!("-c {name}={}", value.replace(' ', "\\ ")));
     own.map(str::to_owned).into_iter().chain(each).collect::<Vec<_>>().join(" ")
 }
 

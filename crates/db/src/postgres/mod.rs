@@ -8,6 +8,7 @@ mod listen;
 mod pipeline;
 mod pool;
 mod pooler;
+mod settings;
 mod shared_connections;
 mod tls;
 mod unlimited;
@@ -32,10 +33,11 @@ pub use address::DEFAULT_CONNECTIONS;
 use budget::Budget;
 pub use budget::SERVER_MIN;
 pub(crate) use connection::Connection;
-use connection::{Opener, SettingsBy};
+use connection::Opener;
 pub(crate) use listen::OnNotification;
 pub(crate) use pipeline::Pipeline;
 use pool::{ConnectionPool, Lent};
+use settings::{Planning, Settings, SettingsBy};
 use shared_connections::{ReadInFlight, SharedConnections};
 pub(crate) use unlimited::SchemaLock;
 
@@ -57,7 +59,7 @@ pub(crate) struct Postgres {
 
 struct Pool {
     address: Address,
-    settings_by: SettingsBy,
+    settings: Settings,
     budget: Budget,
     limits: ReadLimits,
     shared: SharedConnections,
@@ -76,10 +78,10 @@ impl Postgres {
         let budget = Budget::new(address.connections, limits);
         let inline = if budget.slow == 0 { limits.total } else { limits.inline };
         let limits = ReadLimits { inline, slow_at_once: budget.slow.max(1), ..limits };
-        let (first, second, settings_by) = connect_two(address, inline).await?;
+        let (first, second, settings) = connect_two(address, inline).await?;
         let pool = Arc::new(Pool {
             address: address.clone(),
-            settings_by,
+            settings,
             budget,
             limits,
             shared: SharedConnections::new(budget.shared),
@@ -218,7 +220,7 @@ impl Postgres {
         notifications: watch::Sender<u64>,
         on_notification: Arc<OnNotification>,
     ) {
-        let address = match (&self.pool.address.listen, self.pool.settings_by) {
+        let address = match (&self.pool.address.listen, self.pool.settings.by) {
             (Some(direct), _) => direct.named_like(&self.pool.address),
             (None, SettingsBy::Transaction) => {
                 tracing::info!(
@@ -238,33 +240,38 @@ impl Postgres {
     }
 }
 
-/// Opens the first two connections, for a transaction and for reads, and finds out how settings reach the server.
+/// Opens the first two connections, for a transaction and for reads, and finds out how settings reach the server and
+/// whether it is Citus.
 async fn connect_two(
     address: &Address,
     inline: Duration,
-) -> Result<(Connection, Connection, SettingsBy)> {
-    let mut by = SettingsBy::Startup;
-    let first = match Connection::open(address, by, Some(STATEMENT_TIMEOUT)).await {
+) -> Result<(Connection, Connection, Settings)> {
+    let mut settings = Settings::FIRST;
+    let first = match Connection::open(address, settings, Some(STATEMENT_TIMEOUT)).await {
         Err(error) if error.server_says("startup parameter") => {
-            by = SettingsBy::Session;
-            Connection::open(address, by, Some(STATEMENT_TIMEOUT)).await?
+            settings.by = SettingsBy::Session;
+            Connection::open(address, settings, Some(STATEMENT_TIMEOUT)).await?
         }
         opened => opened?,
     };
     // A pooler may also be told to ignore what it does not know.
-    if by == SettingsBy::Startup && !first.has_settings().await? {
-        by = SettingsBy::Session;
+    if settings.by == SettingsBy::Startup && !first.has_settings().await? {
+        settings.by = SettingsBy::Session;
     }
-    let second = Connection::open(address, by, Some(inline)).await?;
+    let second = Connection::open(address, settings, Some(inline)).await?;
     if pooler::pools_transactions(&first, &second).await? {
-        by = SettingsBy::Transaction;
-    } else if by == SettingsBy::Startup {
-        return Ok((first, second, by));
+        settings.by = SettingsBy::Transaction;
+    }
+    if first.has_citus().await? {
+        settings.planning = Planning::Citus;
+    }
+    if settings == Settings::FIRST {
+        return Ok((first, second, settings));
     }
     // Both are opened again: a session's settings would stay on a server connection that others are lent.
     drop((first, second));
-    let first = Connection::open(address, by, Some(STATEMENT_TIMEOUT)).await?;
-    Ok((first, Connection::open(address, by, Some(inline)).await?, by))
+    let first = Connection::open(address, settings, Some(STATEMENT_TIMEOUT)).await?;
+    Ok((first, Connection::open(address, settings, Some(inline)).await?, settings))
 }
 
 fn visit_all(rows: &[tokio_postgres::Row], visit: &mut Visit<'_>) -> Result<()> {
@@ -302,8 +309,8 @@ impl Pool {
     }
 
     fn opener(&self, statement_timeout: impl Into<Option<Duration>>) -> Opener<'_> {
-        let (address, settings_by) = (&self.address, self.settings_by);
-        Opener { address, settings_by, statement_timeout: statement_timeout.into() }
+        let (address, settings) = (&self.address, self.settings);
+        Opener { address, settings, statement_timeout: statement_timeout.into() }
     }
 
     async fn read_shared(

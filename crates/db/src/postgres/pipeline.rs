@@ -63,6 +63,10 @@ impl Pipeline {
         }
     }
 
+    pub(crate) fn is_citus(&self) -> bool {
+        self.connection.is_citus()
+    }
+
     pub(crate) fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64> {
         let connection = self.connection.clone();
         self.flush_with(connection.execute(sql, params))

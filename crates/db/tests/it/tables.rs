@@ -34,6 +34,23 @@ async fn tables_are_listed_parents_first_with_sorted_columns() {
     assert_eq!(db.tables().await.unwrap(), expected);
 }
 
+/// The order of creation says nothing: a foreign key may be added later, and Citus creates tables anew.
+#[tokio::test]
+async fn a_parent_that_was_created_after_its_child_is_listed_before_it() {
+    let Some(database) = testkit::postgres_database().await else { return };
+    const LATE: &[Migration] = &[Migration {
+        version: 1,
+        name: "late",
+        sql: "create table apes (zebra bigint, id bigint primary key, ape bigint references apes (id));
+            create table zebras (id bigint primary key);
+            alter table apes add foreign key (zebra) references zebras (id);",
+    }];
+    let db = database.open().await;
+    db.migrate(LATE).await.unwrap();
+    let names: Vec<String> = db.tables().await.unwrap().into_iter().map(|it| it.name).collect();
+    assert_eq!(names, ["zebras", "apes"]);
+}
+
 #[tokio::test]
 async fn a_dump_is_one_snapshot_and_does_not_block_writers() {
     let notes = Notes::new().await;

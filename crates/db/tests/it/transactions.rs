@@ -347,3 +347,27 @@ async fn execute_each_returns_the_number_of_changed_rows_per_parameter_row() {
     });
     assert!(matches!(same.await, Err(Error::Unique)));
 }
+
+#[tokio::test]
+async fn of_two_transactions_that_wait_for_each_other_one_can_be_run_again() {
+    let notes = Notes::new().await;
+    if notes.db.engine() == db::Engine::Sqlite {
+        return;
+    }
+    notes.db.write(|tx| add(tx, 1).and_then(|()| add(tx, 2))).await.unwrap();
+    let both_began = std::sync::Arc::new(std::sync::Barrier::new(2));
+    let change = |first: i64, second: i64| {
+        let both_began = both_began.clone();
+        notes.db.write(move |tx| {
+            const CHANGE: &str = "update notes set word = null where id = $1";
+            tx.execute(CHANGE, params![first])?;
+            both_began.wait();
+            tx.execute(CHANGE, params![second])
+        })
+    };
+    let (one, other) = tokio::join!(change(1, 2), change(2, 1));
+    let failed: Vec<Error> = [one, other].into_iter().filter_map(Result::err).collect();
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert!(failed[0].is_undone_conflict(), "{failed:?}");
+    assert!(!Error::Unique.is_undone_conflict() && !Error::unavailable("").is_undone_conflict());
+}
