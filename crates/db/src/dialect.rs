@@ -8,7 +8,7 @@ const LOCKS: [&str; 4] = [
     " for key share of e",
     " for share of e",
     " for update of e",
-    "\n    for no key update of w, u skip locked",
+    "\n    for no key update of w, p skip locked",
 ];
 
 /// Translates a statement for SQLite.

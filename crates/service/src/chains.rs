@@ -44,8 +44,8 @@ fn anchor_batch(tx: &mut Tx<'_>, now: Timestamp) -> Result<usize> {
 const ALL_ANCHORED: &str = "select value from installation where name = 'anchored_at'";
 const SET_ALL_ANCHORED: &str = "insert into installation (name, value) values ('anchored_at', $1)
     on conflict (name) do nothing";
-const UNANCHORED: &str = "select id from users where not exists
-    (select 1 from anchors where anchors.user_id = users.id and chain = 'audit')
-    order by id limit $1";
+const UNANCHORED: &str = "select p.user_id from person_states p where not exists
+    (select 1 from anchors a where a.user_id = p.user_id and a.chain = 'audit')
+    order by p.user_id limit $1";
 
 pub(crate) const STATEMENTS: &[&str] = &[ALL_ANCHORED, SET_ALL_ANCHORED, UNANCHORED];

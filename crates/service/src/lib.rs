@@ -14,6 +14,7 @@ pub mod ledger;
 pub mod mail;
 pub mod metrics;
 pub mod onboarding;
+pub mod placement;
 pub mod platform;
 pub mod retention;
 pub mod schema;

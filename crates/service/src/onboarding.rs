@@ -42,12 +42,12 @@ pub async fn get(app: &App, caller: &Caller) -> Result<Onboarding> {
 
 /// Each count is 0 or 1, or a sum of two such counts.
 const STEPS: &str = "select u.created_at,
-    (select count(*) from (select a.id from accounts a where a.user_id = u.id limit 1) a),
-    (select count(*) from (select f.transaction_id from transaction_fixes f where f.user_id = u.id limit 1) f)
-    + (select count(*) from (select r.id from rules r where r.user_id = u.id limit 1) r),
-    (select count(*) from (select p.id from passkeys p where p.user_id = u.id limit 1) p),
-    (select count(*) from (select k.id from api_keys k where k.user_id = u.id and k.revoked_at is null limit 1) k)
-    + (select count(*) from (select g.id from oauth_grants g where g.user_id = u.id and g.revoked_at is null limit 1) g)
+    (select count(*) from (select a.id from accounts a where a.user_id = $1 limit 1) a),
+    (select count(*) from (select f.transaction_id from transaction_fixes f where f.user_id = $1 limit 1) f)
+    + (select count(*) from (select r.id from rules r where r.user_id = $1 limit 1) r),
+    (select count(*) from (select p.id from passkeys p where p.user_id = $1 limit 1) p),
+    (select count(*) from (select k.id from api_keys k where k.user_id = $1 and k.revoked_at is null limit 1) k)
+    + (select count(*) from (select g.id from oauth_grants g where g.user_id = $1 and g.revoked_at is null limit 1) g)
     from users u where u.id = $1";
 
 pub(crate) const STATEMENTS: &[&str] = &[STEPS];

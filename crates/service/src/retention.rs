@@ -103,8 +103,9 @@ pub async fn shrink_once(app: &App) -> Result<usize> {
     Ok(app.db.shrink().await?)
 }
 
-const DUE: &str = "select id from users where swept_at < $1 order by swept_at limit $2";
-const CLAIM: &str = "update users set swept_at = $2 where id = $1 and swept_at < $3";
+const DUE: &str =
+    "select user_id from person_states where swept_at < $1 order by swept_at limit $2";
+const CLAIM: &str = "update person_states set swept_at = $2 where user_id = $1 and swept_at < $3";
 const DELETE_JOURNAL: &str = "delete from import_journal where user_id = $1 and (import_id, what, row_key) in (
     select import_id, what, row_key from import_journal where user_id = $1 and import_id < $2 limit $3)";
 /// Syncs that brought no transactions. Imports with transactions stay, because those are matched by their provenance.

@@ -1,6 +1,8 @@
 //! The migrations in order, and all SQL statements for the test that prepares them.
 
-use db::{Db, MigrateError, Migration, SchemaState};
+use db::{Db, LockWait, MigrateError, Migration, SchemaState, ShardError, ShardStep};
+
+use crate::placement::PLACEMENTS;
 
 pub const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -189,6 +191,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "large_amounts",
         sql: include_str!("../../../migrations/0038_large_amounts.sql"),
     },
+    Migration {
+        version: 39,
+        name: "sharding",
+        sql: include_str!("../../../migrations/0039_sharding.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).
@@ -201,11 +208,23 @@ pub fn known_version() -> i64 {
 
 /// Applies the missing migrations and creates the views. A database that a newer program has migrated keeps its own.
 pub async fn migrate(db: &Db) -> Result<usize, MigrateError> {
-    let applied = db.migrate(MIGRATIONS).await?;
+    let applied = db.migrate_placed(MIGRATIONS, PLACEMENTS, LockWait::default()).await?;
     if !state(db).await?.is_newer() {
         db.create_views(VIEWS).await?;
     }
     Ok(applied)
+}
+
+/// Distributes the tables of a PostgreSQL with Citus over its nodes, and creates the views again. Returns how many tables
+/// were placed.
+pub async fn shard(
+    db: &Db,
+    shards: u32,
+    on_step: impl FnMut(&ShardStep) + Send,
+) -> Result<usize, ShardError> {
+    let placed = db.shard(PLACEMENTS, shards, on_step).await?;
+    db.create_views(VIEWS).await.map_err(|error| ShardError::Views(Box::new(error)))?;
+    Ok(placed)
 }
 
 /// The schema of the database compared with this program's.

@@ -92,14 +92,21 @@ async fn read_due(
         let trigger = replayed_at.map_or(Trigger::Scheduled, |_| Trigger::Manual);
         Ok(DueRow { event, event_type, attempts: row.get(2)?, body, trigger })
     };
-    let rows = webhooks.db.all(DUE, params![to.id, now, limit as i64], read).await?;
+    let rows = webhooks.db.all(DUE, params![to.id, now, limit as i64, to.user], read).await?;
     let has_more = rows.len() == limit;
     Ok(Due { to, rows, has_more })
 }
 
 /// Claims each delivery by its key and only while it is still due: if two processes try, one of them gets it.
 fn claim_due(tx: &mut Tx<'_>, due: Vec<Due>, now: Timestamp, lease: Lease) -> Result<Vec<Batch>> {
-    tx.all(LOCK_READY, params![now, ENDPOINTS_MAX], |_| Ok(()))?;
+    if tx.is_citus() {
+        // Endpoints on different nodes cannot be locked by one statement.
+        for to in due.iter().map(|it| &it.to) {
+            tx.first(LOCK_ENDPOINT, params![to.user, to.id], |_| Ok(()))?;
+        }
+    } else {
+        tx.all(LOCK_READY, params![now, ENDPOINTS_MAX], |_| Ok(()))?;
+    }
     let values: Vec<[Param<'_>; 6]> = due
         .iter()
         .flat_map(|it| it.rows.iter().map(move |row| (&it.to, row)))
@@ -155,16 +162,18 @@ const READY: &str = "select e.user_id, e.id, e.key_id, e.url, e.secret, e.previo
     join api_keys k on k.user_id = e.user_id and k.id = e.key_id
     where e.status = 'active' and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > $1)
-    and exists (select 1 from deliveries d where d.endpoint_id = e.id and d.due_at <= $1)
+    and exists (select 1 from deliveries d
+        where d.user_id = e.user_id and d.endpoint_id = e.id and d.due_at <= $1)
     order by e.id limit $2";
 const DUE: &str = "select d.event_id, d.event_type, d.attempts,
-    (select e.data from events e where e.user_id = d.user_id and e.id = d.event_id),
-    (select e.created_at from events e where e.user_id = d.user_id and e.id = d.event_id),
-    d.replayed_at from deliveries d where d.endpoint_id = $1 and d.due_at <= $2
+    (select e.data from events e where e.user_id = $4 and e.id = d.event_id),
+    (select e.created_at from events e where e.user_id = $4 and e.id = d.event_id),
+    d.replayed_at from deliveries d where d.user_id = $4 and d.endpoint_id = $1 and d.due_at <= $2
     order by d.due_at, d.event_id limit $3";
 /// Locks the endpoints that `READY` finds, so that none is disabled or deleted while its deliveries are being claimed.
 const LOCK_READY: &str = "select e.id from webhook_endpoints e where e.status = 'active'
-    and exists (select 1 from deliveries d where d.endpoint_id = e.id and d.due_at <= $1)
+    and exists (select 1 from deliveries d
+        where d.user_id = e.user_id and d.endpoint_id = e.id and d.due_at <= $1)
     order by e.id limit $2 for share of e";
 const LOCK_ENDPOINT: &str =
     "select e.id from webhook_endpoints e where e.user_id = $1 and e.id = $2 for share of e";

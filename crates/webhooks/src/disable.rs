@@ -87,11 +87,14 @@ pub async fn disable_failing_once(webhooks: &Webhooks) -> Result<usize> {
     let mine = webhooks.clone();
     let write = move |tx: &mut Tx<'_>| {
         let since = failing_since_max(tx.now()?);
-        let failing = tx.all(FAILING, params![since, BATCH], read_ref)?;
-        for it in &failing {
-            disable(&mine, tx, it, DisabledReason::Failing)?;
+        let mut disabled = 0;
+        for it in tx.all(FAILING, params![since, BATCH], read_ref)? {
+            if tx.first(LOCK_FAILING, params![it.user, it.id, since], |_| Ok(()))?.is_some() {
+                disable(&mine, tx, &it, DisabledReason::Failing)?;
+                disabled += 1;
+            }
         }
-        Ok::<_, Error>(failing.len())
+        Ok::<_, Error>(disabled)
     };
     webhooks.db.write(write).await
 }
@@ -131,10 +134,13 @@ const ENDED: &str = "select e.user_id, e.key_id, e.id from webhook_endpoints e
     join api_keys k on k.user_id = e.user_id and k.id = e.key_id
     where e.status = 'active' and (k.revoked_at is not null or k.expires_at <= $1)
     order by e.id limit $2";
-/// Locks the endpoints: one whose delivery succeeds at the same time is read again after that, and no longer matches.
 const FAILING: &str = "select e.user_id, e.key_id, e.id from webhook_endpoints e
     where e.status = 'active' and e.failing_since <= $1 and e.exhausted_at >= e.failing_since
-    order by e.id limit $2 for update of e";
+    order by e.id limit $2";
+/// Locks the endpoint: one whose delivery succeeds at the same time is read again after that, and no longer matches.
+const LOCK_FAILING: &str = "select e.id from webhook_endpoints e where e.user_id = $1 and e.id = $2
+    and e.status = 'active' and e.failing_since <= $3 and e.exhausted_at >= e.failing_since
+    for update of e";
 const IS_FAILING: &str = "select id from webhook_endpoints where user_id = $1 and id = $2
     and status = 'active' and failing_since <= $3 and exhausted_at >= failing_since";
 const MARK_EXHAUSTED: &str =
@@ -142,7 +148,8 @@ const MARK_EXHAUSTED: &str =
 const FAIL_STRANDED: &str =
     "update deliveries set status = 'failed', due_at = null, updated_at = $1
     where due_at is not null
-    and endpoint_id in (select id from webhook_endpoints where status = 'disabled')";
+    and exists (select 1 from webhook_endpoints e where e.user_id = deliveries.user_id
+        and e.id = deliveries.endpoint_id and e.status = 'disabled')";
 
 pub(crate) const STATEMENTS: &[&str] = &[
     DISABLE,
@@ -150,6 +157,7 @@ pub(crate) const STATEMENTS: &[&str] = &[
     ACTIVE_OF_KEY,
     ENDED,
     FAILING,
+    LOCK_FAILING,
     IS_FAILING,
     MARK_EXHAUSTED,
     FAIL_STRANDED,

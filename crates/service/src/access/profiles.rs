@@ -36,6 +36,7 @@ pub async fn update(app: &App, caller: &Caller, profile: Profile) -> Result<()> 
     let updated = app
         .db
         .write(move |tx| {
+            users::lock(tx, caller.user)?;
             tx.execute(UPDATE, params![caller.user, &name, currency.code(), now, timezone])?;
             if before.base_currency != currency || before.timezone != timezone {
                 dirty_queue::mark_all_dirty(tx, caller.user)?;
@@ -56,6 +57,7 @@ pub async fn change_password(app: &App, caller: &Caller, current: &str, new: &st
     let (caller, now, mine) = (caller.clone(), app.clock.now(), app.clone());
     app.db
         .write(move |tx| {
+            users::lock(tx, caller.user)?;
             tx.execute(users::SET_PASSWORD, params![caller.user, &hash, now])?;
             sessions::delete_others(tx, &caller)?;
             mail_queue::notify(tx, &mine, caller.user, MailKind::PasswordChanged)?;
@@ -74,6 +76,7 @@ pub async fn reset_password(app: &App, user: UserId, password: &str) -> Result<(
     let mine = app.clone();
     app.db
         .write(move |tx| {
+            users::lock(tx, user)?;
             if tx.execute(users::SET_PASSWORD, params![user, &hash, now])? == 0 {
                 return Err(Error::NotFound("user"));
             }
@@ -98,6 +101,7 @@ pub async fn change_email(app: &App, caller: &Caller, password: &str, email: &st
     let (caller, now, mine) = (caller.clone(), app.clock.now(), app.clone());
     app.db
         .write(move |tx| {
+            users::lock(tx, caller.user)?;
             // To the old address, whose owner must learn of it.
             mail_queue::notify(tx, &mine, caller.user, MailKind::EmailChanged)?;
             match tx.execute(SET_EMAIL, params![caller.user, &email, now]) {

@@ -112,6 +112,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, mut user: User, hash: Option<String>) -> R
     );
     match inserted {
         Ok(_) => {
+            person_lock::create(tx, user.id)?;
             anchors::create(
                 tx,
                 user.id,
@@ -177,6 +178,7 @@ pub async fn delete(app: &App, user: UserId) -> Result<()> {
         .db
         .write(move |tx| {
             tx.allow_long_statements()?;
+            lock(tx, user)?;
             ended_access::queue_all(tx, user)?;
             let deleted = tx.execute(DELETE, params![user])?;
             tx.execute(PROMOTE_ADMIN, &[])?;

@@ -147,6 +147,6 @@ fn row_params<'c>(cells: &'c [Cell], table: &Table) -> Option<Vec<Param<'c>>> {
 
 const ANYONE: &str = "select id from users limit 1";
 const DELETE_INSTALLATION: &str = "delete from installation";
-const RESTART_FEEDS: &str = "update users set transactions_epoch = $1";
+const RESTART_FEEDS: &str = "update person_states set transactions_epoch = $1";
 
 pub(super) const STATEMENTS: &[&str] = &[ANYONE, DELETE_INSTALLATION, RESTART_FEEDS];

@@ -9,7 +9,7 @@ struct RowChange {
     sql: &'static str,
 }
 
-const ROW_CHANGES: [RowChange; 9] = [
+const ROW_CHANGES: [RowChange; 10] = [
     RowChange { schema: 11, sql: KEEPER_TO_ADMIN },
     RowChange { schema: 12, sql: INSTRUMENTS_OF_SECURITIES },
     RowChange { schema: 12, sql: INSTRUMENTS_OF_PAPER_POSITIONS },
@@ -19,6 +19,7 @@ const ROW_CHANGES: [RowChange; 9] = [
     RowChange { schema: 13, sql: EVENTS_OF_TESTS },
     RowChange { schema: 13, sql: EXHAUSTED_ENDPOINTS },
     RowChange { schema: 14, sql: NEWEST_STAMPS },
+    RowChange { schema: 39, sql: PERSON_STATES },
 ];
 
 /// Changes rows from a backup of that schema version to what this version expects.
@@ -67,6 +68,9 @@ const EXHAUSTED_ENDPOINTS: &str = "update webhook_endpoints set exhausted_at =
 const NEWEST_STAMPS: &str =
     "update users set transactions_stamp = coalesce((select max(t.updated_at) from transactions t
     where t.user_id = users.id), 0)";
+const PERSON_STATES: &str =
+    "insert into person_states (user_id, transactions_stamp, transactions_epoch, swept_at)
+    select id, transactions_stamp, transactions_epoch, swept_at from users";
 
 pub(super) const STATEMENTS: &[&str] = &[
     KEEPER_TO_ADMIN,
@@ -78,4 +82,5 @@ pub(super) const STATEMENTS: &[&str] = &[
     EVENTS_OF_TESTS,
     EXHAUSTED_ENDPOINTS,
     NEWEST_STAMPS,
+    PERSON_STATES,
 ];

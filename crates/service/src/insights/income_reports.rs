@@ -85,8 +85,8 @@ pub(super) async fn find(app: &App, user: UserId) -> Result<Option<Arc<IncomeRep
     Ok(version.and_then(|it| app.income_reports.find(user, it)))
 }
 
-const VERSION: &str = "select i.computed_at, u.transactions_stamp
-    from insights i join users u on u.id = i.user_id
+const VERSION: &str = "select i.computed_at, p.transactions_stamp
+    from insights i join person_states p on p.user_id = i.user_id
     where i.user_id = $1 and i.day_ends_at > $2
     and not exists (select 1 from insight_work w where w.user_id = i.user_id)";
 

@@ -93,7 +93,7 @@ fn read(row: &db::Row<'_>) -> db::Result<(Date, i64)> {
     Ok((date_from_days(row.get(0)?), row.get(1)?))
 }
 
-const STAMP: &str = "select transactions_stamp from users where id = $1";
+const STAMP: &str = "select transactions_stamp from person_states where user_id = $1";
 const SINCE: &str = "select posted_on, cast(sum(amount_minor) as bigint) from transactions
     where user_id = $1 and account_id = $2 and posted_on >= $3 and state in ('posted', 'hidden')
     group by posted_on order by posted_on";

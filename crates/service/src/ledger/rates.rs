@@ -133,7 +133,7 @@ fn collect(to: Currency, rows: Vec<(Currency, String, Date)>) -> Result<Rates> {
 
 const LATEST: &str = "select from_currency, rate, rated_on from exchange_rates r
     where user_id = $1 and to_currency = $2 and rated_on = (select max(rated_on) from exchange_rates l
-        where l.user_id = r.user_id and l.from_currency = r.from_currency
+        where l.user_id = $1 and l.from_currency = r.from_currency
         and l.to_currency = r.to_currency)";
 
 const SINCE: &str = "select rated_on, rate from exchange_rates

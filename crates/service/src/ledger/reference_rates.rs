@@ -261,8 +261,9 @@ const SAVE: &str = "insert into reference_rates (rated_on, currency, rate) value
     where reference_rates.rate <> excluded.rate";
 // A rate changes the value of every amount in another currency than the person's.
 const QUEUE_PEOPLE: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
-    select u.id, 1, $1, $1 from users u where exists (select 1 from accounts a
-        where a.user_id = u.id and a.currency <> u.base_currency)
+    select people.user_id, 1, cast($1 as bigint), $1 from (select distinct a.user_id
+        from accounts a join users u on u.id = a.user_id where a.currency <> u.base_currency) people
+    where true
     on conflict (user_id) do update set asked = insight_work.asked + 1,
     everything_at = coalesce(insight_work.everything_at, excluded.everything_at)";
 const NEWEST: &str = "select currency, rate, rated_on from reference_rates

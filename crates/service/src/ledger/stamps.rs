@@ -6,7 +6,7 @@ use db::{Tx, params};
 
 use crate::{Error, Result};
 
-/// The stamp for all changes of this database transaction. It locks the person's row until the commit, so no later
+/// The stamp for all changes of this database transaction. It locks the person until the commit, so no later
 /// stamp can be committed before this one. It is the present time, or later if stamps are ahead of the clock.
 pub(crate) fn next(tx: &mut Tx<'_>, user: UserId, now: Timestamp) -> Result<Timestamp> {
     let stamp = tx.first(NEXT, params![user, now], |row| row.get(0))?;
@@ -48,9 +48,9 @@ pub(crate) fn record_removal_of_account(
     Ok(())
 }
 
-const NEXT: &str = "update users set transactions_stamp =
+const NEXT: &str = "update person_states set transactions_stamp =
     case when transactions_stamp >= $2 then transactions_stamp + 1 else $2 end
-    where id = $1 returning transactions_stamp";
+    where user_id = $1 returning transactions_stamp";
 const MARK_ACCOUNT: &str = "update transactions set updated_at = $3
     where user_id = $1 and account_id = $2 and state not in ('removed', 'hidden')";
 const REMOVE_IMPORT: &str =

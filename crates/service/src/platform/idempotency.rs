@@ -215,13 +215,19 @@ async fn claim(
             let values = [user, credential, scope, key, fingerprint, lease, now.into()];
             let last = [lease_end.into(), mine.process.holder()];
             let values: Vec<_> = values.into_iter().chain(last).collect();
-            match tx.execute(CLAIM, &values)? {
-                1 => {
-                    *guard.claimed() = Some(owner.clone());
-                    Ok(Claim::Acquired(owner))
-                }
-                _ => find_response(tx, &owner, request.fingerprint, now).map(Claim::Answered),
+            let take_over = |tx: &mut Tx<'_>| {
+                let [user, credential, scope, key] = owner.params();
+                let (fingerprint, lease) =
+                    (request.fingerprint[..].into(), owner.leased_until.into());
+                let holder = mine.process.holder();
+                let values = [user, credential, scope, key, fingerprint, lease, now.into(), holder];
+                tx.execute(TAKE_OVER, &values)
+            };
+            if tx.execute(CLAIM, &values)? == 1 || take_over(tx)? == 1 {
+                *guard.claimed() = Some(owner.clone());
+                return Ok(Claim::Acquired(owner));
             }
+            find_response(tx, &owner, request.fingerprint, now).map(Claim::Answered)
         })
         .await
 }
@@ -337,16 +343,20 @@ const FORGET: &str =
     and idempotency_key = $4 and created_at <= $5";
 // A claim whose process died, or whose lease expired, did not change anything: the change and its response are committed
 // together. A lease that is too far in the future was taken before the clock was set back.
-const CLAIM: &str = concat!(
-    "insert into idempotency_keys
+const CLAIM: &str = "insert into idempotency_keys
     (user_id, credential_id, scope, idempotency_key, fingerprint, leased_until, created_at, process_id)
     values ($1, $2, $3, $4, $5, $6, $7, $9)
     on conflict (user_id, credential_id, scope, idempotency_key) do update
     set leased_until = excluded.leased_until, process_id = excluded.process_id
     where idempotency_keys.status is null
-    and (idempotency_keys.leased_until <= excluded.created_at or idempotency_keys.leased_until > $8 or ",
-    holder_is_dead!("idempotency_keys.process_id", "$7"),
-    ") and idempotency_keys.fingerprint = excluded.fingerprint"
+    and (idempotency_keys.leased_until <= excluded.created_at or idempotency_keys.leased_until > $8)
+    and idempotency_keys.fingerprint = excluded.fingerprint";
+// A statement of its own, because Citus has no subqueries in inserts.
+const TAKE_OVER: &str = concat!(
+    "update idempotency_keys set leased_until = $6, process_id = $8
+    where user_id = $1 and credential_id = $2 and scope = $3 and idempotency_key = $4
+    and fingerprint = $5 and status is null and ",
+    holder_is_dead!("process_id", "$7")
 );
 const FIND: &str =
     "select fingerprint, status, body, leased_until, process_id from idempotency_keys
@@ -358,4 +368,5 @@ const RELEASE: &str = "delete from idempotency_keys where user_id = $1 and crede
     and scope = $3 and idempotency_key = $4 and leased_until = $5 and status is null";
 const FORGET_OLD: &str = "delete from idempotency_keys where created_at <= $1";
 
-pub(crate) const STATEMENTS: &[&str] = &[FORGET, CLAIM, FIND, STORE, RELEASE, FORGET_OLD];
+pub(crate) const STATEMENTS: &[&str] =
+    &[FORGET, CLAIM, TAKE_OVER, FIND, STORE, RELEASE, FORGET_OLD];

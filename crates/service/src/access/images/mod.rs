@@ -6,6 +6,7 @@ use db::params;
 
 use crate::access::tokens;
 use crate::platform::audit::{self, Note};
+use crate::platform::person_lock;
 use crate::{App, Caller, Error, Result};
 
 pub use picture::MediaType;
@@ -31,6 +32,7 @@ pub async fn set(app: &App, caller: &Caller, content: Vec<u8>) -> Result<String>
     app.db
         .write(move |tx| {
             let user = caller.user;
+            person_lock::lock(tx, user)?;
             tx.execute(SAVE, params![user, &address, media_type.as_str(), &content])?;
             tx.execute(SHOW, params![user, shown_at.as_str(), now])?;
             audit::note(tx, user, now, Note::new(&caller, "image.update", "Changed the picture"))
@@ -44,6 +46,7 @@ pub async fn remove(app: &App, caller: &Caller) -> Result<()> {
     let (caller, now) = (caller.clone(), app.clock.now());
     app.db
         .write(move |tx| {
+            person_lock::lock(tx, caller.user)?;
             if tx.execute(DELETE, params![caller.user])? == 0 {
                 return Err(Error::NotFound("image"));
             }

@@ -323,6 +323,7 @@ fn set_role(
     }
     // Two admins must not be made members at the same time.
     users::lock_registration(tx)?;
+    users::lock(tx, user)?;
     let statement = if is_admin { PROMOTE } else { DEMOTE };
     if tx.execute(statement, params![user, now])? == 0 {
         return Ok(());

@@ -14,6 +14,7 @@ use super::journal::{Journal, RowKey};
 use super::request::{Progress, Summary};
 use crate::classify::classifier::Classifier;
 use crate::platform::dirty_queue::DirtyTransaction;
+use crate::platform::person_lock;
 use crate::{App, Error, Result};
 
 pub(super) struct Batch {
@@ -87,14 +88,22 @@ impl Batch {
     }
 }
 
-/// Locks the person's row, so that imports of one person run one after the other on PostgreSQL too. Returns the person's
-/// time zone.
+/// Locks the person, so that imports of one person run one after the other on PostgreSQL too. Returns the person's time
+/// zone.
 pub(super) fn lock_user(tx: &mut Tx<'_>, user: UserId, now: Timestamp) -> Result<TimeZone> {
-    let locked = tx.first(LOCK, params![user, now], |row| row.get(0))?;
-    locked.ok_or(Error::NotFound("user"))
+    if !person_lock::lock(tx, user)? {
+        return Err(Error::NotFound("user"));
+    }
+    let read = |row: &db::Row<'_>| Ok((row.get(0)?, row.get::<Option<i64>>(1)?.is_some()));
+    let person = tx.first(PERSON, params![user], read)?;
+    let (timezone, is_connected) = person.ok_or(Error::NotFound("user"))?;
+    if !is_connected {
+        tx.execute(CONNECT, params![user, now])?;
+    }
+    Ok(timezone)
 }
 
-const LOCK: &str = "update users set connected_at = coalesce(connected_at, $2) where id = $1
-    returning timezone";
+const PERSON: &str = "select timezone, connected_at from users where id = $1";
+const CONNECT: &str = "update users set connected_at = $2 where id = $1";
 
-pub(super) const STATEMENTS: &[&str] = &[LOCK];
+pub(super) const STATEMENTS: &[&str] = &[PERSON, CONNECT];

@@ -31,6 +31,8 @@ const RETRY_SECONDS: i64 = 300;
 const UNAVAILABLE_RETRY_SECONDS: i64 = 30;
 /// No day ends later than this. One that does was computed before the clock was set back.
 const DAY_MICROSECONDS_MAX: i64 = 49 * 3_600 * 1_000_000;
+/// People whom one step tries to claim, in case other processes are recomputing the first ones.
+const CANDIDATES: i64 = 32;
 /// How often and how long to wait for another process that is recomputing the same person.
 const BUSY_TRIES: usize = 100;
 const BUSY_WAIT: Duration = Duration::from_millis(25);
@@ -41,12 +43,20 @@ const QUEUED_MAX: i64 = 500;
 /// Returns how many people were recomputed.
 pub async fn run_once(app: &App) -> Result<usize> {
     let now = app.db.now().await?;
-    // A read first: it costs less than a transaction, and mostly there is nothing to do.
-    if app.db.first(IS_ANY_DUE, params![now], |row| row.get::<UserId>(0)).await?.is_none() {
+    // A read first: it costs less than a transaction, and mostly there is nothing to do. People are claimed one by one,
+    // because on a sharded database they are on different nodes.
+    let due = app.db.all(DUE, params![now, CANDIDATES], |row| row.get::<UserId>(0)).await?;
+    if due.is_empty() {
         return Ok(0);
     }
     let claimed = claim_and_recompute(app, move |tx| {
-        Ok(tx.first(CLAIM_NEXT, params![now], |row| row.get::<UserId>(0))?)
+        for user in due {
+            let claimed = tx.first(CLAIM_DUE, params![user, now], |row| row.get::<UserId>(0))?;
+            if claimed.is_some() {
+                return Ok(claimed);
+            }
+        }
+        Ok(None)
     });
     Ok(usize::from(claimed.await?))
 }
@@ -71,7 +81,7 @@ async fn is_queued(app: &App, user: UserId) -> Result<bool> {
     Ok(found.is_some())
 }
 
-/// Claims a person by locking the rows of the queue and of the person, and recomputes them in the same transaction. The
+/// Claims a person by locking the person and the row of the queue, and recomputes them in the same transaction. The
 /// claim skips rows that are locked, so no process waits for another, and it ends with the transaction, also if the
 /// process dies. Returns whether somebody was claimed.
 async fn claim_and_recompute(
@@ -181,28 +191,37 @@ pub async fn queue_new_day_once(app: &App) -> Result<usize> {
         let farthest = now.as_microsecond() + RETRY_SECONDS * 1_000_000 + CLOCK_SKEW_MICROSECONDS;
         // Work that waits longer than any retry was delayed before the clock was set back.
         tx.execute(UNDELAY, params![now, farthest])?;
-        Ok::<_, Error>(tx.execute(QUEUE_NEW_DAY, params![now, QUEUED_MAX, too_far])?)
+        let people = params![now, QUEUED_MAX, too_far];
+        let people = tx.all(NEW_DAY, people, |row| row.get::<UserId>(0))?;
+        let mut queued = 0;
+        for user in people {
+            queued += tx.execute(QUEUE_NEW_DAY, params![user, now])? as usize;
+        }
+        Ok::<_, Error>(queued)
     };
-    Ok(app.db.write(queue).await? as usize)
+    app.db.write(queue).await
 }
 
-const IS_ANY_DUE: &str = "select user_id from insight_work where wanted_at <= $1 limit 1";
-/// Not `for update`: that would also skip people for whom another transaction inserts a row of any table.
-const CLAIM_NEXT: &str = "select w.user_id from insight_work w join users u on u.id = w.user_id
-    where w.wanted_at <= $1 order by w.wanted_at, w.user_id limit 1
-    for no key update of w, u skip locked";
-const CLAIM_ONE: &str = "select w.user_id from insight_work w join users u on u.id = w.user_id
+const DUE: &str = "select user_id from insight_work where wanted_at <= $1
+    order by wanted_at, user_id limit $2";
+const CLAIM_DUE: &str =
+    "select w.user_id from insight_work w join person_states p on p.user_id = w.user_id
+    where w.user_id = $1 and w.wanted_at <= $2
+    for no key update of w, p skip locked";
+const CLAIM_ONE: &str =
+    "select w.user_id from insight_work w join person_states p on p.user_id = w.user_id
     where w.user_id = $1
-    for no key update of w, u skip locked";
+    for no key update of w, p skip locked";
 const QUEUED: &str = "select wanted_at from insight_work where user_id = $1";
 const DELAY: &str = "update insight_work set wanted_at = $2 where user_id = $1";
 const UNDELAY: &str = "update insight_work set wanted_at = $1 where wanted_at > $2";
-const QUEUE_NEW_DAY: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
-    select u.id, 1, null, $1 from users u left join insights i on i.user_id = u.id
+const NEW_DAY: &str = "select p.user_id from person_states p join users u on u.id = p.user_id
+    left join insights i on i.user_id = p.user_id
     where u.connected_at is not null
     and (i.day_ends_at is null or i.day_ends_at <= $1 or i.day_ends_at > $3)
-    and not exists (select 1 from insight_work w where w.user_id = u.id) limit $2
-    on conflict do nothing";
+    and not exists (select 1 from insight_work w where w.user_id = p.user_id) limit $2";
+const QUEUE_NEW_DAY: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
+    values ($1, 1, null, $2) on conflict do nothing";
 const QUEUE_OUTDATED: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
     select user_id, 1, $2, $2 from insights i where method <> $1
     and not exists (select 1 from insight_work w where w.user_id = i.user_id)
@@ -210,6 +229,6 @@ const QUEUE_OUTDATED: &str = "insert into insight_work (user_id, asked, everythi
 
 pub(super) fn statements() -> Vec<&'static str> {
     let own =
-        [IS_ANY_DUE, CLAIM_NEXT, CLAIM_ONE, QUEUED, DELAY, UNDELAY, QUEUE_NEW_DAY, QUEUE_OUTDATED];
+        [DUE, CLAIM_DUE, CLAIM_ONE, QUEUED, DELAY, UNDELAY, NEW_DAY, QUEUE_NEW_DAY, QUEUE_OUTDATED];
     [&own[..], figures::STATEMENTS, recompute::STATEMENTS].concat()
 }

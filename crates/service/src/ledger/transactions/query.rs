@@ -202,7 +202,8 @@ impl<'a> Query<'a> {
         let Some(AmountBound { whole, hundredths, thousandths }) = bound else { return };
         let (whole, hundredths) = (self.bind(whole), self.bind(hundredths));
         let thousandths = self.bind(thousandths);
-        let currency = "(select a.currency from accounts a where a.user_id = t.user_id and a.id = t.account_id)";
+        let currency =
+            "(select a.currency from accounts a where a.user_id = $1 and a.id = t.account_id)";
         let (none, three) = (&*NO_DECIMALS, &*THREE_DECIMALS);
         self.push(format_args!(
             " and abs(amount_minor) {comparison} case when {currency} in ({none}) then cast(${whole} as bigint)

@@ -218,7 +218,7 @@ const TRADES: &str = "select number, id, kind, symbol, quantity, price, amount_m
     order by number desc limit $4";
 const ACTIVITY: &str = "select e.number, e.id, e.kind, e.symbol, e.quantity, e.price,
     e.amount_minor, e.booked_at, e.realised_minor, e.cause,
-    (select l.amount from paper_legs l where l.user_id = e.user_id and l.account_id = e.account_id
+    (select l.amount from paper_legs l where l.user_id = $1 and l.account_id = e.account_id
         and l.number = e.number and l.book = 'reserved')
     from paper_entries e where e.user_id = $1 and e.account_id = $2 and e.number < $3
     order by e.number desc limit $4";

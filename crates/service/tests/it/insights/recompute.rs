@@ -70,6 +70,7 @@ async fn derived(world: &World, user: &[u8]) -> BTreeMap<String, Vec<String>> {
     let mut stored = world.stored().await;
     stored.remove("insights");
     stored.remove("users");
+    stored.remove("person_states");
     for rows in stored.values_mut() {
         rows.retain(|it| it.contains(&user));
     }

@@ -244,9 +244,9 @@ impl<V: FnMut(Change<'_>) + Send> FeedReader<'_, V> {
 /// The columns of `ACCOUNTS`, and the stamps; one row without an account for a person who has none.
 const PERSON: &str =
     "select a.id, coalesce(a.own_name, a.name), a.hidden_at, a.transaction_count, a.currency,
-    u.transactions_stamp, u.transactions_epoch,
+    p.transactions_stamp, p.transactions_epoch,
     (select max(r.removed_at) from transaction_removals r where r.user_id = $1)
-    from users u left join accounts a on a.user_id = u.id where u.id = $1";
+    from person_states p left join accounts a on a.user_id = p.user_id where p.user_id = $1";
 
 macro_rules! changed {
     ($of_key:literal) => {
@@ -260,7 +260,7 @@ macro_rules! changed {
 }
 const CHANGED: &str = changed!("");
 const CHANGED_OF_KEY: &str = changed!(
-    " and exists (select 1 from api_key_accounts k where k.user_id = t.user_id and k.key_id = $5
+    " and exists (select 1 from api_key_accounts k where k.user_id = $1 and k.key_id = $5
     and k.account_id = t.account_id)"
 );
 
@@ -276,9 +276,9 @@ macro_rules! removed {
 }
 const REMOVED: &str = removed!("");
 const REMOVED_OF_KEY: &str = removed!(
-    " and (exists (select 1 from api_key_accounts k where k.user_id = r.user_id and k.key_id = $5
+    " and (exists (select 1 from api_key_accounts k where k.user_id = $1 and k.key_id = $5
     and k.account_id = r.account_id)
-    or exists (select 1 from deleted_account_keys d where d.user_id = r.user_id and d.key_id = $5
+    or exists (select 1 from deleted_account_keys d where d.user_id = $1 and d.key_id = $5
     and d.account_id = r.account_id))"
 );
 
