@@ -32,6 +32,8 @@ const VERSION: HeaderName = HeaderName::from_static("evenkeel-version");
 
 /// How long counting a request against its rate limit may take, which is a small write on PostgreSQL.
 const COUNT_MAX: Duration = Duration::from_secs(5);
+/// How often a change is tried in all, if another transaction is in its way.
+const CHANGE_TRIES: usize = 3;
 
 /// Facts about a request for its response headers and log line.
 #[derive(Default)]
@@ -206,7 +208,20 @@ async fn run(
         public_url,
         turn,
     };
-    (endpoint.handle)(call).await.map_err(|error| refused(web, error, &ids))
+    call_handler(endpoint, call).await.map_err(|error| refused(web, error, &ids))
+}
+
+/// Calls the handler. A change that the database undid because of another one is tried again: it is one transaction, and
+/// nothing of it is left.
+async fn call_handler(endpoint: &Endpoint, mut call: Call) -> Result<Answer, Error> {
+    for _ in 1..CHANGE_TRIES {
+        let Some(again) = call.copy_of_change() else { break };
+        match (endpoint.handle)(call).await {
+            Err(Error::Unavailable(cause)) if cause.is_undone_conflict() => call = again,
+            outcome => return outcome,
+        }
+    }
+    (endpoint.handle)(call).await
 }
 
 /// Checks that the version of the API that the client asks for is known. Without the header it gets the oldest.

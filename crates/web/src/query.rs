@@ -34,7 +34,7 @@ pub enum Takes {
 }
 
 /// The decoded parameters of a request, whose names are checked.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Query {
     pairs: Vec<(&'static Parameter, String)>,
 }

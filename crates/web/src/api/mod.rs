@@ -159,6 +159,22 @@ pub struct Call {
 }
 
 impl Call {
+    /// A copy of a change, to try it again; none for a read.
+    pub(crate) fn copy_of_change(&self) -> Option<Call> {
+        (self.method != Method::GET && self.turn.is_none()).then(|| Call {
+            app: self.app.clone(),
+            caller: self.caller.clone(),
+            path: self.path.clone(),
+            query: self.query.clone(),
+            body: self.body.clone(),
+            uri: self.uri.clone(),
+            method: self.method.clone(),
+            headers: self.headers.clone(),
+            public_url: self.public_url.clone(),
+            turn: None,
+        })
+    }
+
     /// Parses the body's members; a member that is not among `known` is an error.
     pub fn members(&self, known: &[Member]) -> Result<Members> {
         Members::parse(&self.body, known)
