@@ -106,6 +106,7 @@ async fn dispatch(cli: &Cli) -> Result<()> {
         Command::Import(args) => commands::import::run(&config, args).await,
         Command::Export(args) => commands::export::run(&config, args).await,
         Command::Migrate(args) => commands::migrate::run(&config, args).await,
+        Command::Shard(args) => commands::shard::run(&config, args).await,
         Command::Backup(args) => commands::backup::write(&config, args).await,
         Command::Restore { file: None, .. } => commands::backup::list(&config).await,
         Command::Restore { file: Some(file), drill: true, .. } => {

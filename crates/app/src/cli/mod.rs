@@ -111,6 +111,9 @@ pub(crate) enum Command {
     /// Migrate the database's schema to this version of Evenkeel
     #[command(long_about = MIGRATE_HELP)]
     Migrate(Migrate),
+    /// Distribute the tables over the nodes of a PostgreSQL cluster with Citus
+    #[command(long_about = SHARD_HELP)]
+    Shard(Shard),
     /// Back up the whole installation to one file
     #[command(long_about = BACKUP_HELP)]
     Backup(Backup),
@@ -147,6 +150,12 @@ const MIGRATE_HELP: &str = "Migrate the database's schema to this version of Eve
 The server does this by itself when it starts, unless database.migrate is false. Each step is applied whole or \
 not at all, and a step that was interrupted is continued by the next run. With --check, nothing is changed; \
 the exit code is then 2 if steps are pending.";
+
+const SHARD_HELP: &str = "Distribute the tables over the nodes of a PostgreSQL cluster with Citus.
+
+All rows of one person go to one node. Stop every server first, and make a backup. The database may be empty or have \
+data, which is copied table by table. A run that was interrupted is continued by the next one; until then no \
+server starts. Later migrations place new tables by themselves. docs/scaling.md says how to set up the cluster.";
 
 const MCP_HELP: &str = "Serve an assistant on this machine over standard input and output (MCP).
 
@@ -320,6 +329,17 @@ pub(crate) struct Migrate {
     pub(crate) check: bool,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+#[derive(Args)]
+pub(crate) struct Shard {
+    /// Parts into which each table is divided; a node has several of them, and they can be moved to new nodes
+    #[arg(long, value_name = "N", default_value_t = 32,
+        value_parser = clap::value_parser!(u32).range(1..=1_024))]
+    pub(crate) shards: u32,
+    /// Only show how each table is placed, and how it would be
+    #[arg(long, visible_alias = "dry-run")]
+    pub(crate) check: bool,
 }
 
 #[derive(Subcommand)]

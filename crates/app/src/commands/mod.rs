@@ -16,6 +16,7 @@ pub(crate) mod mcp_stdio;
 pub(crate) mod migrate;
 pub(crate) mod rates;
 mod rotate_key;
+pub(crate) mod shard;
 pub(crate) mod sync;
 pub(crate) mod user;
 

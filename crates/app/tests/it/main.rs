@@ -18,6 +18,7 @@ mod people;
 mod program;
 mod sending;
 mod serving;
+mod sharding;
 mod tidy;
 mod traces;
 mod zip_bombs;

@@ -191,6 +191,7 @@ async fn database(config: &Config, db: &Db) -> Vec<Check> {
         checks.push(key(config, db).await);
         checks.push(integrity(db).await);
         checks.push(counters(db).await);
+        checks.extend(surroundings::placement(db).await);
         checks.push(surroundings::backups(config).await);
     }
     checks

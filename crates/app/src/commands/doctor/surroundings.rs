@@ -3,9 +3,11 @@
 use base::{CLOCK_SKEW_MICROSECONDS, Clock, TimeZone};
 use db::Db;
 use net::{Guard, HttpClient, Policy};
+use service::placement::PLACEMENTS;
 use service::platform::health;
 
 use super::{Check, chain, fail, is_loopback, ok, warn};
+use crate::commands::shard;
 use crate::config::Config;
 use crate::{data_dir, open};
 
@@ -143,6 +145,34 @@ pub(super) async fn durability(db: &Db) -> Check {
         ),
         Err(error) => warn("durability", format!("could not be checked: {}", chain(error))),
     }
+}
+
+/// How the tables are placed on a PostgreSQL with Citus; none without.
+pub(super) async fn placement(db: &Db) -> Option<Check> {
+    let cluster = match db.cluster().await {
+        Ok(cluster) => cluster?,
+        Err(error) => return Some(warn("placement", format!("could not be read: {error}"))),
+    };
+    let misplaced = cluster.misplaced(PLACEMENTS);
+    Some(if !cluster.is_sharded() {
+        let version = &cluster.version;
+        ok(
+            "placement",
+            format!(
+                "Citus {version}, and all tables on this node; `evenkeel shard` distributes them"
+            ),
+        )
+    } else if misplaced.is_empty() {
+        ok("placement", shard::summary(&cluster))
+    } else {
+        warn(
+            "placement",
+            format!(
+                "not placed as this version expects: {}; stop the servers and run `evenkeel shard`",
+                misplaced.join(", ")
+            ),
+        )
+    })
 }
 
 /// Asks each provider of single sign-on for its metadata.

@@ -97,6 +97,7 @@ const WITHOUT_CALLER: &[(&str, &[&str])] = &[
             "platform/readiness.rs::begin_stop",
             "platform/readiness.rs::check",
             "schema.rs::migrate",
+            "schema.rs::shard",
             "schema.rs::state",
         ],
     ),
