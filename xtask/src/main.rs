@@ -2,6 +2,7 @@
 
 mod advisories;
 mod bench;
+mod citus;
 mod compile;
 mod demo_server;
 mod dist;
@@ -60,6 +61,8 @@ usage: cargo xtask <task>
                     dependency lists and checksums
   image [TARGET]    write container images of the programs that `dist` has built
   postgres          run a temporary PostgreSQL until its input ends or Ctrl-C
+  citus [FILTER]    run the tests of `service` on a sharded PostgreSQL: a coordinator and two
+                    workers, if the extension Citus is installed
 ";
 
 fn main() -> ExitCode {
@@ -104,6 +107,7 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["dist", targets @ ..] => dist::programs(targets),
         ["image", targets @ ..] => dist::images(targets),
         ["postgres"] => postgres::in_foreground(),
+        ["citus", filters @ ..] => citus::test(filters),
         [] | ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             Ok(())

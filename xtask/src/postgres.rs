@@ -70,10 +70,20 @@ impl Cluster {
         Cluster::start_with("", std::env::temp_dir())
     }
 
+    /// One of several clusters of this process, by its name.
+    pub(crate) fn start_node(name: &str, more: &str) -> Result<Cluster> {
+        let settings = format!("{NO_SYNC}{FOR_TESTS}{more}");
+        let parent = memory_folder().unwrap_or_else(std::env::temp_dir);
+        Cluster::start_in(&settings, parent.join(format!("{}-{name}", folder_name())))
+    }
+
     fn start_with(more: &str, parent: PathBuf) -> Result<Cluster> {
+        Cluster::start_in(more, parent.join(folder_name()))
+    }
+
+    fn start_in(more: &str, folder: PathBuf) -> Result<Cluster> {
         let programs = install()?;
         let owner = owner()?;
-        let folder = parent.join(format!("evenkeel-postgres-{}", std::process::id()));
         make_folder(&folder, owner)?;
 
         // The cleanup process starts first, so that nothing is left behind from here on.
@@ -105,6 +115,10 @@ impl Drop for Cluster {
             eprintln!("the temporary PostgreSQL may still be running: {error}");
         }
     }
+}
+
+fn folder_name() -> String {
+    format!("evenkeel-postgres-{}", std::process::id())
 }
 
 /// A folder in memory, if this system has one with enough space, for files that need not outlive the run.

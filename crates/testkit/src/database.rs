@@ -8,12 +8,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use db::{Db, Migration, ReadLimits, Target};
+use service::placement::PLACEMENTS;
 use service::schema::{MIGRATIONS, VIEWS};
 use tempfile::TempDir;
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit, mpsc, oneshot};
 
 /// The URL of the PostgreSQL server that tests use. Without it they run on SQLite.
 const SERVER: &str = "EVENKEEL_TEST_POSTGRES";
+/// The URLs of workers, separated by spaces, if that server is the coordinator of a cluster with Citus. The template is
+/// then sharded. Each node clones its part, and finds the others by the name of the database, which is the same.
+const WORKERS: &str = "EVENKEEL_TEST_CITUS_WORKERS";
+/// Few, so that a database is cloned quickly.
+const TEST_SHARDS: u32 = 4;
 /// The limit on databases in use at once: a server accepts a limited number of connections, and each test holds
 /// several.
 const DATABASES_MAX: usize = 12;
@@ -63,7 +69,11 @@ impl Database {
             Some(Template { name, copy_strategy }) => format!(" template {name}{copy_strategy}"),
             None => String::new(),
         };
-        worker(&CREATORS, number, &server).run(format!("create database {name}{template}")).await;
+        let create = format!("create database {name}{template}");
+        for (index, node) in citus_workers().iter().enumerate() {
+            node_worker(index, node).run(create.clone()).await;
+        }
+        worker(&CREATORS, number, &server).run(create).await;
         let url = on_same_server(&server, &name);
         Database(Kind::Server { server, name, url, _turn: turn })
     }
@@ -96,6 +106,10 @@ impl Drop for Database {
     fn drop(&mut self) {
         let Kind::Server { server, name, .. } = &self.0 else { return };
         // Nothing waits for it: deleting takes time, and a database left behind does no harm.
+        for (index, node) in citus_workers().iter().enumerate() {
+            let drop_it = format!("drop database {name} with (force)");
+            drop(node_worker(index, node).send(drop_it));
+        }
         let dropper = worker(&DROPPERS, COUNTER.load(Ordering::Relaxed), server);
         drop(dropper.send(format!("drop database {name} with (force)")));
     }
@@ -112,6 +126,26 @@ pub async fn postgres_database() -> Option<Database> {
 )]
 fn server() -> Option<String> {
     std::env::var(SERVER).ok()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the URLs of the test servers come from the environment"
+)]
+fn citus_workers() -> Vec<String> {
+    let urls = std::env::var(WORKERS).unwrap_or_default();
+    urls.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Whether tests run on a sharded database.
+pub fn is_sharded() -> bool {
+    server().is_some() && !citus_workers().is_empty()
+}
+
+/// The thread that creates and drops databases on a node of the cluster.
+fn node_worker(index: usize, node: &str) -> &'static Worker {
+    static WORKERS: [OnceLock<Worker>; 4] = [const { OnceLock::new() }; 4];
+    WORKERS[index].get_or_init(|| Worker::start(node))
 }
 
 /// A number that no other test program on this server has.
@@ -227,20 +261,95 @@ async fn make_template(server: &str) -> Template {
     }
     // It has another name until it is complete, so that a database with the final name is always complete.
     let unfinished = format!("{name}_unfinished");
-    admin.run(&format!("drop database if exists {unfinished} with (force)")).await;
-    admin.run(&format!("create database {unfinished}")).await;
+    let mut nodes = citus_workers();
+    nodes.push(server.to_owned());
+    for node in &nodes {
+        let admin = Admin::connect(node).await;
+        admin.run(&format!("drop database if exists {unfinished} with (force)")).await;
+        admin.run(&format!("create database {unfinished}")).await;
+    }
+    if nodes.len() > 1 {
+        join_nodes(&nodes, &unfinished).await;
+    }
     let target = Target::postgres(&on_same_server(server, &unfinished)).unwrap();
     let db = Db::open(&target).await.unwrap();
     db.migrate(MIGRATIONS).await.unwrap();
     db.create_views(VIEWS).await.unwrap();
+    if nodes.len() > 1 {
+        service::schema::shard(&db, TEST_SHARDS, |_| ()).await.unwrap();
+    }
     // The server waits for a while until this connection has closed before it renames.
     drop(db);
-    admin.run(&format!("alter database {unfinished} rename to {name}")).await;
+    for node in &nodes {
+        let admin = Admin::connect(node).await;
+        if nodes.len() > 1 {
+            // Citus has a process of its own in each database, which comes back as long as somebody can connect.
+            admin.run(&format!("alter database {unfinished} with allow_connections false")).await;
+            let end = "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname";
+            admin.run(&format!("{end} = '{unfinished}'")).await;
+        }
+        admin.run(&format!("alter database {unfinished} rename to {name}")).await;
+    }
     Template { name, copy_strategy }
 }
 
+/// Makes the databases of that name one cluster with Citus; the last node is the coordinator.
+async fn join_nodes(nodes: &[String], database: &str) {
+    for node in nodes {
+        let admin = Admin::connect(&on_same_server(node, database)).await;
+        admin.run("create extension citus").await;
+    }
+    let Some((coordinator, workers)) = nodes.split_last() else { return };
+    let admin = Admin::connect(&on_same_server(coordinator, database)).await;
+    let set = |function: &str, url: &str| {
+        let address = url.split(['@', '/']).find(|it| it.contains(':') && !it.ends_with(':'));
+        let (host, port) = address.unwrap().split_once(':').unwrap();
+        format!("select {function}('{host}', {port})")
+    };
+    admin.run(&set("citus_set_coordinator_host", coordinator)).await;
+    for worker in workers {
+        admin.run(&set("citus_add_node", worker)).await;
+    }
+}
+
+/// Asks a server how it plans statements.
+pub struct Explainer(Admin);
+
+impl Explainer {
+    pub async fn connect(database: &Database) -> Explainer {
+        Explainer(Admin::connect(database.url().unwrap()).await)
+    }
+
+    /// The plan of a statement, with a value of its type for each parameter. An error says why there is none.
+    pub async fn explain(&self, sql: &str) -> Result<String, String> {
+        let Explainer(Admin(client)) = self;
+        let said = |error: tokio_postgres::Error| {
+            error.as_db_error().map_or_else(|| error.to_string(), |it| it.message().to_owned())
+        };
+        let prepared = client.prepare(sql).await.map_err(said)?;
+        let value = |kind: &tokio_postgres::types::Type| match kind.name() {
+            "bytea" => r"'\x0102030405060708090a0b0c0d0e0f10'",
+            "text" | "varchar" => "'a'",
+            _ => "1",
+        };
+        let values: Vec<&str> = prepared.params().iter().map(value).collect();
+        let values =
+            if values.is_empty() { String::new() } else { format!("({})", values.join(", ")) };
+        self.0.run(&format!("deallocate all; prepare explained as {sql}")).await;
+        let explained = format!("explain (costs off) execute explained{values}");
+        let lines = client.simple_query(&explained).await.map_err(said)?;
+        let line = |it: &tokio_postgres::SimpleQueryMessage| match it {
+            tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(|it| format!("{it}\n")),
+            _ => None,
+        };
+        Ok(lines.iter().filter_map(line).collect())
+    }
+}
+
 fn digest(migrations: &[Migration]) -> u64 {
+    let placements = if is_sharded() { format!("{PLACEMENTS:?}") } else { String::new() };
     let bytes = migrations.iter().flat_map(|it| it.sql.bytes()).chain(VIEWS.bytes());
+    let bytes = bytes.chain(placements.bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })

@@ -1,0 +1,54 @@
+//! A temporary cluster of PostgreSQL servers with Citus: one coordinator, two workers. Tests run on it like on one server.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use crate::postgres::{self, Cluster};
+use crate::test::POSTGRES_VARIABLE;
+use crate::{cargo, output_of, run};
+
+/// The variable that names the workers; the other one names the coordinator.
+const WORKERS_VARIABLE: &str = "EVENKEEL_TEST_CITUS_WORKERS";
+/// Each database has a process of Citus, and tests have many databases.
+const SETTINGS: &str = "
+shared_preload_libraries = 'citus'
+max_worker_processes = 64
+max_locks_per_transaction = 256
+";
+
+/// Runs tests on a sharded database: those of `service`, or only those whose names contain one of the filters. Says so
+/// and succeeds where the extension is not installed.
+pub(crate) fn test(filters: &[&str]) -> Result<()> {
+    let Some(library) = find_library()? else {
+        println!(
+            "SKIPPED: the extension Citus is not installed for this PostgreSQL (no citus.so in its library folder), \
+             so nothing was run on a sharded database"
+        );
+        return Ok(());
+    };
+    println!("with {}", library.display());
+    let nodes: Vec<Cluster> = ["coordinator", "worker-1", "worker-2"]
+        .iter()
+        .map(|it| start(it))
+        .collect::<Result<_>>()?;
+    let (coordinator, workers) = nodes.split_first().context("no node was started")?;
+    let workers: Vec<String> = workers.iter().map(Cluster::url).collect();
+    let mut tests = cargo(&["test", "--package", "service", "--test", "it", "--"]);
+    tests.args(filters).env(POSTGRES_VARIABLE, coordinator.url());
+    run(tests.env(WORKERS_VARIABLE, workers.join(" ")))
+}
+
+fn start(name: &str) -> Result<Cluster> {
+    Cluster::start_node(name, SETTINGS)
+}
+
+/// The extension's library, if this PostgreSQL has it.
+fn find_library() -> Result<Option<PathBuf>> {
+    let programs = postgres::install()?;
+    let folder = output_of(Command::new(programs.join("pg_config")).arg("--pkglibdir"))?;
+    let folder = String::from_utf8(folder).context("pg_config printed something else than text")?;
+    let library = PathBuf::from(folder.trim()).join("citus.so");
+    Ok(library.exists().then_some(library))
+}
