@@ -18,6 +18,15 @@ max_worker_processes = 64
 max_locks_per_transaction = 256
 ";
 
+/// Tests that change tables by statements or triggers of their own which Citus refuses, and one that restores a backup
+/// from before version 14 of the schema, which only a plain database takes.
+const NOT_WITH_CITUS: [&str; 4] = [
+    "anchors::a_forged_or_copied_anchor_is_detected",
+    "anchors::a_truncated_ledger_with_adjusted_figures_is_detected",
+    "restores::the_admin_of_an_older_backup_is_admin_after_the_restore",
+    "imports::large::an_import_may_take_longer_than_the_statement_timeout",
+];
+
 /// Runs tests on a sharded database: those of `service`, or only those whose names contain one of the filters. Says so
 /// and succeeds where the extension is not installed.
 pub(crate) fn test(filters: &[&str]) -> Result<()> {
@@ -36,7 +45,8 @@ pub(crate) fn test(filters: &[&str]) -> Result<()> {
     let (coordinator, workers) = nodes.split_first().context("no node was started")?;
     let workers: Vec<String> = workers.iter().map(Cluster::url).collect();
     let mut tests = cargo(&["test", "--package", "service", "--test", "it", "--"]);
-    tests.args(filters).env(POSTGRES_VARIABLE, coordinator.url());
+    tests.args(filters).args(NOT_WITH_CITUS.iter().flat_map(|it| ["--skip", it]));
+    tests.env(POSTGRES_VARIABLE, coordinator.url());
     run(tests.env(WORKERS_VARIABLE, workers.join(" ")))
 }
 

@@ -52,10 +52,6 @@ pub enum ShardError {
     )]
     Unknown(String),
     #[error(
-        "the table {table} is already {found}, and should be {wanted}; run `select undistribute_table('{table}')`"
-    )]
-    Differs { table: String, found: &'static str, wanted: &'static str },
-    #[error(
         "could not {step}; nothing is lost, and no server can start before `evenkeel shard` has finished: correct the \
          cause and run it again"
     )]
@@ -112,17 +108,18 @@ impl Db {
             let taken = self.write_unlimited(LOCK_WAIT, take_out_foreign_keys).await;
             taken.map_err(|source| ShardError::Failed { step, source })?;
         }
-        let (mut number, of) = (0, todo.len());
-        for (table, placement) in &todo {
-            number += 1;
-            let step = ShardStep::Place { table: table.clone(), placement: *placement, number, of };
+        let of = todo.len();
+        for (index, Unplaced { table, placement, is_elsewhere }) in todo.into_iter().enumerate() {
+            let (number, shards) = (index + 1, format!("set local citus.shard_count = {shards}"));
+            let step = ShardStep::Place { table: table.clone(), placement, number, of };
             on_step(&step);
-            let sql = format!(
-                "set local citus.shard_count = {shards}; {}",
-                placing(placements, table, *placement)
-            );
-            let placed = self.write_unlimited(LOCK_WAIT, move |tx| tx.run_migration(&sql)).await;
-            placed.map_err(|source| ShardError::Failed { step, source })?;
+            let take_back = is_elsewhere.then(|| format!("select undistribute_table('{table}')"));
+            let place = format!("{shards}; {}", placing(placements, &table, placement));
+            for sql in take_back.into_iter().chain([place]) {
+                let placed = self.write_unlimited(LOCK_WAIT, move |tx| tx.run_migration(&sql));
+                let failed = |source| ShardError::Failed { step: step.clone(), source };
+                placed.await.map_err(failed)?;
+            }
         }
         self.delete_copies(placements).await?;
         self.add_foreign_keys(&mut on_step).await?;
@@ -134,7 +131,7 @@ impl Db {
         &self,
         cluster: &Cluster,
         placements: Placements,
-    ) -> Result<Vec<(String, Placement)>, ShardError> {
+    ) -> Result<Vec<Unplaced>, ShardError> {
         if !cluster.has_coordinator {
             return Err(ShardError::NoCoordinator);
         }
@@ -151,19 +148,14 @@ impl Db {
         for (table, found) in cluster.tables.iter().filter(|(it, _)| it != UNFINISHED) {
             let wanted = placement_of(placements, table);
             let wanted = wanted.ok_or_else(|| ShardError::Unknown(table.clone()))?;
-            match found {
-                Some(found) if *found == wanted => {}
-                Some(Placement::Local) => todo.push((table.clone(), wanted)),
-                found => {
-                    let (table, wanted) = (table.clone(), wanted.as_str());
-                    let found = found.map_or("distributed in another way", Placement::as_str);
-                    return Err(ShardError::Differs { table, found, wanted });
-                }
+            if *found != Some(wanted) {
+                let is_elsewhere = *found != Some(Placement::Local);
+                todo.push(Unplaced { table: table.clone(), placement: wanted, is_elsewhere });
             }
         }
         // Reference tables are small, and the first distributed table decides where the others go.
-        todo.sort_by_key(|(table, placement)| {
-            (*placement == Placement::Distributed, Some(table.as_str()) != first(placements))
+        todo.sort_by_key(|it| {
+            (it.placement == Placement::Distributed, Some(it.table.as_str()) != first(placements))
         });
         Ok(todo)
     }
@@ -198,6 +190,14 @@ impl Db {
         let finish = |tx: &mut Tx<'_>| tx.run_migration(&format!("drop table {UNFINISHED}"));
         Ok(self.write_unlimited(LOCK_WAIT, finish).await?)
     }
+}
+
+/// A table that is not placed as listed.
+struct Unplaced {
+    table: String,
+    placement: Placement,
+    /// It is distributed or copied already, in another way, as an older version had it.
+    is_elsewhere: bool,
 }
 
 /// Moves the foreign keys of all tables into a table, and drops the views, which Citus would have to create anew.

@@ -79,7 +79,9 @@ fn split(transaction: TransactionId, amounts: &[&str]) -> ActionPayload {
 async fn derived(fixture: &ActionsFixture) -> BTreeMap<String, Vec<String>> {
     insights::pipeline::run_all(fixture.app()).await.unwrap();
     let mut stored = fixture.world.stored().await;
-    for table in ["anchors", "audit", "actions", "events", "sessions", "api_keys", "users", "person_states"] {
+    for table in
+        ["anchors", "audit", "actions", "events", "sessions", "api_keys", "users", "person_states"]
+    {
         stored.remove(table);
     }
     let times = ["updated_at=", "computed_at=", "generated_at=", "analysis={\"generated_at\""];

@@ -7,6 +7,9 @@ use service::{Error, insights};
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World};
 
+/// What every change of a person's data does first.
+const LOCK: &str = "update person_states set swept_at = swept_at where user_id = $1";
+
 async fn dirty_person(world: &World) -> Person {
     let person = world.someone().await;
     let new = txn("2026-03-09", -100, "KROGER #339").id("a");
@@ -32,7 +35,7 @@ async fn a_person_whose_data_is_being_changed_does_not_stall_others() {
     let (end, ended) = std::sync::mpsc::channel::<()>();
     let locking = tokio::spawn(async move {
         let hold = move |tx: &mut db::Tx<'_>| {
-            tx.execute("update users set updated_at = updated_at where id = $1", params![user])?;
+            tx.execute(LOCK, params![user])?;
             started.send(()).unwrap();
             ended.recv().unwrap();
             Ok::<_, Error>(())
