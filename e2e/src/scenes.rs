@@ -239,7 +239,7 @@ fn payments(show: &mut impl FnMut(&str, &Browser)) {
     browser.follow("Netflix");
     browser.choose("Merge into", "Adobe (Freedom Unlimited)");
     browser.press("Merge payments");
-    browser.sees("You merged these into it:");
+    browser.sees("Merged into this payment:");
     show("merged-payments", &browser);
 }
 

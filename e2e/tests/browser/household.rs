@@ -61,7 +61,7 @@ fn manage_recurring(browser: &Browser) {
     browser.choose("Merge into", "Adobe (Freedom Unlimited)");
     browser.press("Merge payments");
     browser.sees("Payments merged.");
-    browser.sees("You merged these into it:");
+    browser.sees("Merged into this payment:");
     browser.go("/recurring");
     assert!(!browser.has_link("Films"), "{}", browser.text());
     open("Adobe");

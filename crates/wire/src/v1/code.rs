@@ -97,20 +97,20 @@ const FACTS: [Facts; 20] = [
         status: 401,
         name: "UNAUTHENTICATED",
         meaning: "The request carries no token, or one that is malformed, revoked or expired.",
-        recovery: "Send `Authorization: Bearer <token>` with a live API key or access token. A key that was cut off \
+        recovery: "Send `Authorization: Bearer <token>` with an active API key or access token. A key that was cut off \
                  while copying fails its own checksum and is refused like an unknown one.",
     },
     Facts {
         status: 403,
         name: "INSUFFICIENT_SCOPE",
-        meaning: "The token is good, but may not do this. The message names the scope that is missing.",
-        recovery: "Make a key with that scope, or ask the person to grant it.",
+        meaning: "The token is valid, but lacks a scope. The message names it.",
+        recovery: "Create a key with that scope, or ask the person to grant it.",
     },
     Facts {
         status: 403,
         name: "API_KEY_REQUIRED",
         meaning: "Webhook endpoints are managed with an API key. The token belongs to a connected app, which cannot.",
-        recovery: "Make an API key with the scope `webhooks:manage` and use it here.",
+        recovery: "Create an API key with the scope `webhooks:manage` and use it here.",
     },
     Facts {
         status: 404,
@@ -122,9 +122,9 @@ const FACTS: [Facts; 20] = [
     Facts {
         status: 404,
         name: "SCORES_NOT_READY",
-        meaning: "There is too little data to work out the scores, or what was brought in is still being looked at.",
+        meaning: "There is too little data for scores, or imported data is still being analyzed.",
         recovery: "Read `message`: it says what is missing, such as a longer history or a checking account. Scores \
-                 are worked out a moment after data comes in and once a day; the event `score.updated` tells when.",
+                 are computed shortly after an import and once a day; the event `score.updated` tells when.",
     },
     Facts {
         status: 405,
@@ -135,8 +135,8 @@ const FACTS: [Facts; 20] = [
     Facts {
         status: 409,
         name: "CONFLICT",
-        meaning: "What you ask for does not fit the present state; someone else may have changed it first.",
-        recovery: "Read the resource again and decide anew.",
+        meaning: "The request conflicts with the current state of the resource, which may have changed meanwhile.",
+        recovery: "Read the resource again, and repeat the request if it still applies.",
     },
     Facts {
         status: 409,
@@ -148,7 +148,7 @@ const FACTS: [Facts; 20] = [
         status: 409,
         name: "ENDPOINT_LIMIT_REACHED",
         meaning: "The key has five active webhook endpoints, which is as many as it can have.",
-        recovery: "Delete or disable one first, or make the endpoint with another key.",
+        recovery: "Delete or disable one first, or create the endpoint with another key.",
     },
     Facts {
         status: 413,
@@ -171,21 +171,21 @@ const FACTS: [Facts; 20] = [
     Facts {
         status: 422,
         name: "INSUFFICIENT_FUNDS",
-        meaning: "The paper account has too little free cash for this order at the present price. Cash that is put aside \
+        meaning: "The paper account has too little free cash for this order at the current price. Cash that is reserved \
                  for orders that wait for the market to open is not free.",
         recovery: "Read `buying_power` of GET /paper-trading/accounts and propose a smaller order.",
     },
     Facts {
         status: 422,
         name: "INSUFFICIENT_SHARES",
-        meaning: "The paper account holds fewer shares than the order sells. There is no selling short.",
+        meaning: "The paper account holds fewer shares than the order sells. Short selling is not supported.",
         recovery: "Read `quantity` of GET /paper-trading/accounts/{id}/holdings and propose to sell at most that.",
     },
     Facts {
         status: 422,
         name: "UNKNOWN_SYMBOL",
-        meaning: "The installation's market knows no price of this symbol.",
-        recovery: "Check the ticker. The operator chooses where prices come from; a file of prices knows only what is in it.",
+        meaning: "There is no price for this symbol.",
+        recovery: "Check the ticker. The operator chooses where prices come from; a file of prices has only the symbols in it.",
     },
     Facts {
         status: 429,

@@ -149,13 +149,13 @@ impl EventType {
         scoped(
             Scope::AccountsRead,
             "account.needs_attention",
-            "An account is no longer updated until the person does something, such as signing in again.",
+            "An account is not updated until the person acts, for example by signing in to the bank again.",
         ),
         scoped(Scope::TransactionsRead, "transaction.created", "New transactions were synced."),
         scoped(
             Scope::TransactionsRead,
             "transaction.updated",
-            "Transactions changed, were posted, or (with removed: true) were taken back.",
+            "Transactions changed, were posted or were removed (removed: true).",
         ),
         scoped(Scope::AccountsRead, "balance.updated", "An account's balance was refreshed."),
         scoped(
@@ -163,35 +163,31 @@ impl EventType {
             "investment.updated",
             "An account's holdings or their prices changed.",
         ),
-        scoped(Scope::GoalsRead, "goal.updated", "A goal was made or changed."),
+        scoped(Scope::GoalsRead, "goal.updated", "A goal was created or changed."),
         scoped(
             Scope::RecurringRead,
             "recurring.updated",
-            "Recurring streams were found, changed, missed or ended, or are gone.",
+            "Recurring payments were detected, changed, missed, ended or removed.",
         ),
         scoped(Scope::IncomeRead, "income.updated", "The income analysis changed."),
         scoped(Scope::ScoresRead, "score.updated", "The financial health scores changed."),
         scoped(
             Scope::BenefitsRead,
             "benefit.expiring",
-            "A card's benefit has something left and its cycle ends within 30 days.",
+            "A card benefit is not used up and its period ends within 30 days.",
         ),
         scoped(
             Scope::ActionsRead,
             "action.created",
-            "An action was proposed and waits for the person.",
+            "An action was proposed and awaits the person's decision.",
         ),
         scoped(
             Scope::ActionsRead,
             "action.decided",
             "An action was approved, rejected or withdrawn, or it expired.",
         ),
-        scoped(
-            Scope::ActionsRead,
-            "action.executed",
-            "An approved action was carried out, or could not be.",
-        ),
-        unscoped("webhook.test", "Sent on request, to try an endpoint."),
+        scoped(Scope::ActionsRead, "action.executed", "An approved action succeeded or failed."),
+        unscoped("webhook.test", "A test event, sent on request."),
         unscoped(
             "webhook.endpoint_disabled",
             "Another endpoint of the same key was disabled because it failed for too long or is gone.",

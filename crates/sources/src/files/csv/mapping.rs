@@ -69,13 +69,15 @@ impl Field {
         match self {
             Field::Date => "When the transaction was booked.",
             Field::Authorized => "When the purchase was made, if the file says so as well.",
-            Field::Amount => "One amount for money in and out, told apart by its sign.",
-            Field::Debit => "The amount of what left the account.",
-            Field::Credit => "The amount of what came in.",
+            Field::Amount => {
+                "One amount for money in and out. Negative amounts are usually money out."
+            }
+            Field::Debit => "The amount paid out.",
+            Field::Credit => "The amount received.",
             Field::Direction => "A word that says whether the amount left or came in.",
-            Field::Fee => "A fee beside the amount, which left the account as well.",
-            Field::Balance => "What was on the account after the transaction.",
-            Field::Description => "The bank's words; several columns are joined.",
+            Field::Fee => "A fee that is charged in addition to the amount.",
+            Field::Balance => "The account balance after the transaction.",
+            Field::Description => "The bank's description. Several columns can be joined.",
             Field::Counterparty => "Who was paid, or who paid.",
             Field::Category => "The bank's category; known words become Evenkeel's categories.",
             Field::MerchantCode => "The four digits of the kind of merchant (MCC or SIC).",

@@ -97,7 +97,7 @@ fn form_page(person: &Person, typed: &FormValues, wrong: &FormError) -> axum::re
     let main = html! {
         p.trail { a href="/accounts" { "Accounts" } }
         h1 { "Add a manual account" }
-        p { "For anything without a bank feed: cash, a house, a loan among friends. You update its balance and \
+        p { "For anything without a bank feed: cash, a house, a loan to a friend. You update its balance and \
              transactions yourself." }
         div.card {
             (wrong.summary())

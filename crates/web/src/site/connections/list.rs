@@ -15,11 +15,11 @@ pub(super) async fn get(person: Person) -> PageResult {
             h1 { "Connections" }
             a.button href=(add::URL) { "Add a bank" }
         }
-        p { "The sources of your account data and their status." }
+        p { "These banks and files supply your data." }
         @if all.is_empty() {
             div.empty {
                 h2 { "No connections yet" }
-                p { "Connect a bank to update your accounts by themselves, or import files." }
+                p { "Connect a bank and your accounts update automatically, or import files." }
                 a.button.outlined href="/import" { "Import bank files" }
             }
         } @else {

@@ -5,7 +5,7 @@ use wire::v1::{Code, Scope};
 
 use super::super::snippet::{self, curl, prose};
 use super::endpoint_path;
-use crate::api::ENDPOINTS;
+use crate::api::{ENDPOINTS, Endpoint};
 use crate::openapi::examples;
 
 pub(super) const TITLES: [(&str, &str); 6] = [
@@ -108,7 +108,7 @@ pub(super) fn key_form() -> Markup {
 fn scopes() -> Markup {
     html! {
         p {
-            "Scopes limit what a key can do. A new key has all scopes unless you choose fewer. No scope allows \
+            "Scopes limit what a key can do. A key that is created in Settings is read-only unless you choose more. No scope allows \
              approving proposals: only a signed-in person can."
         }
         table.scopes {
@@ -131,7 +131,12 @@ pub(super) fn scope_id(scope: Scope) -> String {
 }
 
 fn users_of(scope: Scope) -> Markup {
-    let mut users = ENDPOINTS.iter().filter(|it| it.scopes.contains(&scope)).peekable();
+    // An endpoint without fixed scopes names in its description those that it may require.
+    let name = format!("`{}`", scope.as_str());
+    let may_require = |it: &&Endpoint| {
+        it.scopes.contains(&scope) || it.scopes.is_empty() && it.description.contains(&name)
+    };
+    let mut users = ENDPOINTS.iter().filter(may_require).peekable();
     html! {
         @if users.peek().is_none() { span.soft { "No endpoint in this version" } }
         @for endpoint in users {

@@ -41,7 +41,8 @@ impl IncomePage<'_> {
                 (bar(it.unallocated))
                 p.soft {
                     @if it.unallocated.amount_minor < 0 {
-                        "You spend more than you earn. The difference comes out of your savings."
+                        "Spending, debt payments, saving and investing add up to more than your income. The difference comes from \
+                         your balances."
                     } @else {
                         "Income you didn't spend, save or invest. It stays in your accounts."
                     }

@@ -66,7 +66,7 @@ fn steps(done: &Onboarding) -> [Step; 4] {
             title: "Check your categories",
             text: html! {
                 "Open a " a href="/transactions" { "transaction" }
-                " that is in the wrong category and correct it. Future ones can follow."
+                " that is in the wrong category and correct it. You can apply the change to future transactions."
             },
         },
         Step {

@@ -108,7 +108,7 @@ fn merging(person: &Person, stream: &Stream, others: &[(Stream, String)]) -> Mar
             section.card aria-labelledby="merging" {
                 h2 id="merging" { "The same payment twice?" }
                 @if !stream.merged.is_empty() {
-                    p.soft { "You merged these into it:" }
+                    p.soft { "Merged into this payment:" }
                     ul.rows {
                         @for part in &stream.merged {
                             li {

@@ -94,9 +94,11 @@ async fn page(
 fn form(person: &Person, email: &str, wrong: &FormError) -> Markup {
     let hint = match person.app().sends_mail() {
         true => {
-            "We email the link to them, and only this email can use it. Leave empty to allow anyone with the link."
+            "We email them the link, and only they can use it. If you leave this empty, anyone with the link can."
         }
-        false => "Only this email can use the link. Leave empty to allow anyone with the link.",
+        false => {
+            "If you enter an email, only that person can use the link. Otherwise anyone with the link can."
+        }
     };
     let email = Field::text("email", "Their email", email).kind("email").optional();
     let fields = html! {

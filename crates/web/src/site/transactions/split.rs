@@ -195,7 +195,7 @@ fn page(
         div.lead-in {
             h1 { "Split " (name) }
             p.big { (person.view.signed(transaction.amount)) }
-            p.soft { "The parts add up to this amount. Leave one amount empty to give it the rest." }
+            p.soft { "The parts must add up to this amount. Leave one amount empty for the rest." }
         }
         (wrong.summary())
         section.card aria-label="Parts" { (fields::form(&action, &person.form_token, body)) }

@@ -47,7 +47,7 @@ async fn two_payments_are_merged_and_separated_by_buttons() {
     assert!(page.text.contains("Choose the payment to merge with"), "{}", page.text);
     let page = browser.submit(&format!("{old}/merge"), &[("into", into)]).await.good();
     assert!(page.contains("Payments merged.") && page.contains("7 payments"), "{page}");
-    assert!(page.contains("$15.49") && page.contains("You merged these into it"), "{page}");
+    assert!(page.contains("$15.49") && page.contains("Merged into this payment"), "{page}");
     let page = browser.get("/recurring").await.good();
     assert!(page.contains("Up") && page.contains("$30.00 more a year"), "{page}");
     let page = browser.get(&old).await.good();
