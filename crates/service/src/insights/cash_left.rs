@@ -23,7 +23,7 @@ pub struct CashLeft {
     pub currency: Currency,
     /// The money in the accounts for spending, in minor units.
     pub cash_minor: i64,
-    /// The bills that are expected from these accounts before the next income.
+    /// The bills that are late, or expected from these accounts before the next income.
     pub bills_minor: i64,
     pub bill_count: usize,
     pub income_on: Date,
@@ -75,7 +75,9 @@ fn compute(
     };
     for bill in bills {
         let Some(minor) = rates.to_base(bill.expected_minor(), bill.currency) else { continue };
-        for _ in expected_days(bill, today, income_on) {
+        // A late bill is still to be paid.
+        let first = bill.next_expected_on.map_or(today, |next| next.min(today));
+        for _ in expected_days(bill, first, income_on) {
             left.bills_minor = left.bills_minor.saturating_add(minor.saturating_abs());
             left.bill_count += 1;
         }

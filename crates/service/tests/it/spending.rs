@@ -474,4 +474,9 @@ async fn the_cash_until_the_next_income_is_what_remains_after_the_bills_before_i
     // Savings are not for spending, and the subscription is on the card.
     assert_eq!((left.cash_minor, left.bills_minor, left.bill_count), (200_000, 9_000, 1));
     assert_eq!((left.left_minor(), left.income_on), (191_000, day("2026-03-27")));
+    // Two days after it was expected, the bill is late, and still to be paid.
+    world.advance_seconds(10 * 86_400);
+    pipeline::run_all(&world.app).await.unwrap();
+    let late = cash_left::get(&world.app, &robin.caller).await.unwrap().unwrap();
+    assert_eq!((late.bills_minor, late.bill_count), (9_000, 1));
 }

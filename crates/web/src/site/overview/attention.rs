@@ -209,12 +209,12 @@ fn expiring(view: View, data: &OverviewData) -> Vec<Markup> {
     rows
 }
 
-/// Bills due within two weeks, the soonest first.
+/// Bills that are late or due within two weeks, the earliest first.
 pub(super) fn bills(person: &Person, data: &OverviewData) -> Markup {
     let view = person.view;
     let due = |it: &Stream| {
         let days = days_from_date(it.next_expected_on?) - days_from_date(view.today);
-        (0..=BILL_DAYS).contains(&days).then_some(it.next_expected_on?)
+        (days <= BILL_DAYS).then_some(it.next_expected_on?)
     };
     let mut soon: Vec<(Date, &Stream, &str)> =
         outflows(data).filter_map(|(it, account)| Some((due(it)?, it, account))).collect();
@@ -241,7 +241,7 @@ pub(super) fn bills(person: &Person, data: &OverviewData) -> Markup {
 const BILLS_MAX: usize = 8;
 
 fn bill(view: View, on: Date, stream: &Stream, account: &str) -> Markup {
-    let amount = Money::new(stream.average_minor.saturating_abs(), stream.currency);
+    let amount = Money::new(stream.expected_minor().saturating_abs(), stream.currency);
     html! {
         li {
             span.what {
@@ -249,7 +249,8 @@ fn bill(view: View, on: Date, stream: &Stream, account: &str) -> Markup {
                 span.soft { (view.relative_day(on)) ", from " (account) }
             }
             span {
-                @if stream.amount_class.is_variable() { span.soft.about { "about " } }
+                @if on < view.today { span.badge.warn { "Late" } " " }
+                @if stream.is_amount_estimated() { span.soft.about { "about " } }
                 (view.money(amount))
             }
         }

@@ -45,6 +45,24 @@ async fn the_list_shows_next_dates_and_totals_and_hides_ended_payments() {
 }
 
 #[tokio::test]
+async fn the_overview_shows_bills_that_are_due_and_late() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let bills = async || {
+        let mut browser = Browser::of(&world, &robin).await;
+        let page = browser.get("/").await.good();
+        let start = page.find("Upcoming bills").unwrap();
+        page[start..].split("</section>").next().unwrap().to_owned()
+    };
+    let due = bills().await;
+    assert!(due.contains("Netflix") && due.contains("$15.49") && !due.contains("Late"), "{due}");
+    world.advance_seconds(13 * 86_400);
+    insights::pipeline::run_all(&world.app).await.unwrap();
+    let late = bills().await;
+    assert!(late.contains("Netflix") && late.contains("Late"), "{late}");
+}
+
+#[tokio::test]
 async fn the_calendar_is_a_table_with_links_to_the_next_and_previous_month() {
     let world = World::new().await;
     let robin = household(&world).await;

@@ -74,7 +74,7 @@ async fn an_invitation_is_emailed_and_the_page_says_so() {
     world.app = world.with_mail(server.mailer());
     robin(&world).await;
     let mut admin = sign_in(&world, "robin@example.com").await;
-    assert!(admin.get("/settings/people").await.good().contains("We email the link to them"));
+    assert!(admin.get("/settings/people").await.good().contains("We email them the link"));
     let made = admin.post("/settings/people", &[("email", "kim@example.com")]).await.good();
     assert!(made.contains("Invitation sent") && made.contains("kim@example.com"), "{made}");
     let made = admin.post("/settings/people", &[("email", "")]).await.good();
