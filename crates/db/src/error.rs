@@ -69,7 +69,8 @@ impl Error {
             )
     }
 
-    /// Whether the server undid a whole transaction because of another one, so that it can be run again at once.
+    /// Whether this error means that the server undid the whole transaction because of another one. The transaction can be
+    /// run again at once.
     pub fn is_undone_conflict(&self) -> bool {
         let conflicts = [SqlState::T_R_DEADLOCK_DETECTED, SqlState::T_R_SERIALIZATION_FAILURE];
         self.stopped_with().is_some_and(|it| conflicts.contains(&it))

@@ -1,7 +1,8 @@
 //! One SQL text over SQLite and PostgreSQL: values, statements, transactions, migrations, backups.
 //!
-//! Modules import downwards only: `migrate` uses `sharding` and `views`; these and `backup` use `database`, which uses `tx`, which uses the two engines
-//! (`sqlite`, `postgres`), which use `read_limits`, `request`, `value`, `dialect`, `outcome`, `meters` and `error`.
+//! Modules import downwards only: `migrate` uses `sharding` and `views`; these and `backup` use `database`, which uses `tx`,
+//! which uses the two engines (`sqlite`, `postgres`), which use `read_limits`, `request`, `value`, `dialect`, `outcome`,
+//! `meters` and `error`.
 
 mod backup;
 mod database;

@@ -63,7 +63,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// What a connection to an unknown server begins with.
+    /// The settings of the first connection, which finds out how they reach the server and whether it has Citus.
     pub(super) const FIRST: Settings =
         Settings { by: SettingsBy::Startup, planning: Planning::Generic };
 

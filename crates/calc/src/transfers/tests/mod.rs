@@ -4,6 +4,7 @@ mod early;
 mod examples;
 mod households;
 mod laws;
+mod reported_failures;
 
 use base::{AccountId, Fixed9, date_from_days};
 
