@@ -70,7 +70,7 @@ impl SmtpServer {
         };
         let client = SmtpClient::new(settings, None).unwrap();
         Mailer {
-            client: client.with_exchange_max(Duration::from_secs(5)),
+            client: client.with_exchange_max(Duration::from_secs(60)),
             from: Mailbox::parse("Evenkeel <money@example.com>").unwrap(),
             public_url: SmtpServer::PUBLIC_URL.to_owned(),
         }

@@ -32,11 +32,21 @@ async fn server(replies: Vec<Vec<u8>>) -> (u16, mpsc::UnboundedReceiver<String>)
     (port, received)
 }
 
+/// A client that waits longer than a busy machine takes.
 fn client(port: u16, security: Security, login: Option<Login>) -> SmtpClient {
+    client_waiting(Duration::from_secs(60), port, security, login)
+}
+
+fn client_waiting(
+    exchange_max: Duration,
+    port: u16,
+    security: Security,
+    login: Option<Login>,
+) -> SmtpClient {
     let own_name = "money.example.com".to_owned();
     let host = "127.0.0.1".to_owned();
     let settings = SmtpSettings { host, port, security, login, own_name };
-    SmtpClient::new(settings, None).unwrap().with_exchange_max(Duration::from_secs(2))
+    SmtpClient::new(settings, None).unwrap().with_exchange_max(exchange_max)
 }
 
 fn message() -> Message {
@@ -117,7 +127,8 @@ async fn a_server_that_does_not_speak_smtp_is_refused_in_bounded_time_and_space(
     // Nothing, and a line that never ends.
     for reply in [&b""[..], b"220 begin"] {
         let (port, _received) = server(vec![reply.to_vec()]).await;
-        assert_eq!(client(port, Security::None, None).check().await, Err(SmtpError::Timeout));
+        let client = client_waiting(Duration::from_millis(200), port, Security::None, None);
+        assert_eq!(client.check().await, Err(SmtpError::Timeout));
     }
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -143,7 +154,7 @@ async fn nothing_is_said_before_the_connection_is_encrypted() {
     let (port, _received) =
         server(lines(&["220 a", "250-b\r\n250 STARTTLS", "220 go", "no"])).await;
     let sent = client(port, Security::StartTls, login).send(&message()).await;
-    assert!(matches!(sent, Err(SmtpError::Tls | SmtpError::Timeout)), "{sent:?}");
+    assert_eq!(sent, Err(SmtpError::Tls));
 }
 
 #[tokio::test]

@@ -13,10 +13,10 @@ use net::{Guard, HttpClient, Policy};
 use s3::{Error, Pace, Settings, Store, Uploaded, upload_channel};
 use testkit::object_store::ObjectStore;
 
-/// Small parts and short waits, so that tests are quick.
+/// Small parts and short pauses, so that tests are quick. No test waits for the limit of a request.
 const PACE: Pace = Pace {
     part_bytes: 1_000,
-    request_max: Duration::from_secs(2),
+    request_max: Duration::from_secs(60),
     retry_after: Duration::from_millis(1),
 };
 

@@ -20,7 +20,7 @@ fn store(server: &ObjectStore, clock: &Clock) -> Store {
     // Small parts, so that every backup is uploaded in several.
     let pace = Pace {
         part_bytes: 2_000,
-        request_max: Duration::from_secs(10),
+        request_max: Duration::from_secs(60),
         retry_after: Duration::from_millis(1),
     };
     Store::new(client, clock.clone(), server.settings()).unwrap().with_pace(pace)
