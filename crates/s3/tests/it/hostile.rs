@@ -1,9 +1,11 @@
 //! Stores that are wrong, slow, broken or hostile. Each gets an error that says what to do, in bounded time and memory.
 
+use std::time::Duration;
+
 use s3::Error;
 use testkit::object_store::{Fault, ObjectStore};
 
-use crate::{content, download, store, upload};
+use crate::{content, download, impatient_store, store, upload};
 
 fn xml_error(code: &str, more: &str) -> String {
     format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>m</Message>{more}</Error>")
@@ -94,7 +96,8 @@ async fn entities_and_endless_bodies_are_refused() {
     server.fail_next("GET", Fault::Endless);
     assert!(matches!(download(&store, "it").await, Err(Error::Malformed { .. })));
     (0..4).for_each(|_| server.fail_next("GET", Fault::Hold));
-    let error = store.list("x").await.unwrap_err().to_string();
+    let impatient = impatient_store(&server, Duration::from_millis(200));
+    let error = impatient.list("x").await.unwrap_err().to_string();
     assert!(error.contains("did not answer in time"), "{error}");
 }
 

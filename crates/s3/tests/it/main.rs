@@ -13,7 +13,7 @@ use net::{Guard, HttpClient, Policy};
 use s3::{Error, Pace, Settings, Store, Uploaded, upload_channel};
 use testkit::object_store::ObjectStore;
 
-/// Small parts and short pauses, so that tests are quick. No test waits for the limit of a request.
+/// Small parts and short pauses, so that tests are quick. The limit of a request is longer than a busy machine takes.
 const PACE: Pace = Pace {
     part_bytes: 1_000,
     request_max: Duration::from_secs(60),
@@ -31,6 +31,11 @@ fn open_with(settings: Settings, clock: Clock) -> Result<Store, Error> {
 
 fn store(server: &ObjectStore) -> Store {
     open(server.settings()).unwrap()
+}
+
+/// A client for tests in which a request does reach its limit.
+fn impatient_store(server: &ObjectStore, request_max: Duration) -> Store {
+    store(server).with_pace(Pace { request_max, ..PACE })
 }
 
 /// Bytes that differ at every place.
