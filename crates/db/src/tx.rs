@@ -162,11 +162,9 @@ impl<'c> Tx<'c> {
     /// Lets each further statement of this transaction take minutes, for work on a person's whole history. Does nothing
     /// on SQLite, where statements of a transaction have no time limit.
     pub fn allow_long_statements(&mut self) -> Result<()> {
-        self.attempt(|connection| {
-            if let Connection::Postgres(pipeline) = connection {
-                pipeline.allow_long_statements();
-            }
-            Ok(())
+        self.attempt(|connection| match connection {
+            Connection::Postgres(pipeline) => pipeline.allow_long_statements(),
+            Connection::Sqlite(_) => Ok(()),
         })
     }
 

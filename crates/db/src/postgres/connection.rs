@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,8 +15,9 @@ use tokio_postgres::{Client, NoTls, SimpleQueryMessage, Statement};
 
 use super::address::{ANSWER_TIMEOUT, Address, CONNECT_TIMEOUT};
 use super::arrays::{self, ArrayParam};
+use super::connect::{connect, timed_out};
+use super::long_statements;
 use super::settings::{Planning, Settings, SettingsBy};
-use super::tls::Tls;
 use crate::error::{Error, Result};
 use crate::value::{Param, Row, RowSource, Visit};
 
@@ -32,8 +33,8 @@ pub(super) const NOW: &str =
 
 pub(crate) struct Connection {
     client: Client,
-    /// Kept for cancel requests, which need a connection of their own.
-    tls: Tls,
+    /// Kept for cancel requests and for asking about long statements, which need a connection of their own.
+    address: Address,
     prepared: Mutex<HashMap<String, Statement>>,
     /// The connection is not used again: an answer timed out, and it may be dead although it looks open, or it leads to
     /// a server that has become read-only.
@@ -45,6 +46,8 @@ pub(crate) struct Connection {
     sending: Mutex<()>,
     /// How long the server may take for an answer, in milliseconds.
     answer_timeout: AtomicU64,
+    /// The server's process, while statements may take minutes; 0 otherwise.
+    long_process: AtomicI32,
     planning: Planning,
 }
 
@@ -74,32 +77,21 @@ impl Connection {
         if by == SettingsBy::Startup {
             config.options(startup_options(address.config.get_options(), &settings));
         }
-        let opening = async {
-            if let Some(tls) = address.tls.connector()? {
-                let (client, connection) = config.connect(tls).await?;
-                tokio::spawn(async move { log_end(connection.await) });
-                Ok::<_, Error>(client)
-            } else {
-                let (client, connection) = config.connect(NoTls).await?;
-                tokio::spawn(async move { log_end(connection.await) });
-                Ok(client)
-            }
-        };
-        let client =
-            tokio::time::timeout(address.open_timeout(), opening).await.map_err(timed_out)??;
+        let client = connect(address, &config).await?;
         let statements = |verb: &str| {
             let each = settings.iter().map(|(name, value)| format!("{verb} {name} = '{value}'"));
             each.collect::<Vec<_>>().join("; ")
         };
         let connection = Connection {
             client,
-            tls: address.tls.clone(),
+            address: address.clone(),
             prepared: Mutex::default(),
             is_discarded: AtomicBool::new(false),
             is_read_only: AtomicBool::new(false),
             local_settings: (by == SettingsBy::Transaction).then(|| statements("set local")),
             sending: Mutex::default(),
             answer_timeout: AtomicU64::new(0),
+            long_process: AtomicI32::new(0),
             planning,
         };
         let timeout = statement_timeout.map_or(Duration::MAX, |_| ANSWER_TIMEOUT);
@@ -152,6 +144,17 @@ impl Connection {
         self.answer_timeout.store(millis, Ordering::Relaxed);
     }
 
+    /// The number of the server's process of this connection.
+    pub(super) async fn server_process(&self) -> Result<String> {
+        let process = self.answer("select pg_backend_pid()").await?;
+        process.ok_or_else(|| Error::internal("pg_backend_pid() returned nothing"))
+    }
+
+    /// From here on, the statements of this process may take minutes. 0 ends it.
+    pub(super) fn set_long_process(&self, process: i32) {
+        self.long_process.store(process, Ordering::Relaxed);
+    }
+
     pub(super) fn discard(&self) {
         self.is_discarded.store(true, Ordering::Relaxed);
     }
@@ -169,7 +172,11 @@ impl Connection {
         Error: From<E>,
     {
         let timeout = Duration::from_millis(self.answer_timeout.load(Ordering::Relaxed));
-        match tokio::time::timeout(timeout, answer).await {
+        let answered = match self.long_process.load(Ordering::Relaxed) {
+            0 => tokio::time::timeout(timeout, answer).await,
+            process => long_statements::wait(&self.address, process, timeout, answer).await,
+        };
+        match answered {
             Ok(outcome) => outcome.map_err(|error| self.note_error(Error::from(error))),
             Err(elapsed) => {
                 self.discard();
@@ -196,7 +203,7 @@ impl Connection {
     pub(super) async fn cancel_query(&self) {
         let token = self.client.cancel_token();
         let canceling = async {
-            match self.tls.connector()? {
+            match self.address.tls.connector()? {
                 Some(tls) => Ok::<_, Error>(token.cancel_query(tls).await?),
                 None => Ok(token.cancel_query(NoTls).await?),
             }
@@ -394,14 +401,4 @@ fn startup_options(own: Option<&str>, settings: &[(&str, String)]) -> String {
 
 fn as_dyn<'a>(params: &'a [Param<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     params.iter().map(|it| it as &(dyn ToSql + Sync)).collect()
-}
-
-pub(super) fn timed_out(_: tokio::time::error::Elapsed) -> Error {
-    Error::unavailable("PostgreSQL did not answer in time")
-}
-
-fn log_end(ended: Result<(), tokio_postgres::Error>) {
-    if let Err(error) = ended {
-        tracing::warn!(%error, "a connection to PostgreSQL ended");
-    }
 }

@@ -3,8 +3,10 @@
 mod address;
 mod arrays;
 mod budget;
+mod connect;
 mod connection;
 mod listen;
+mod long_statements;
 mod pipeline;
 mod pool;
 mod pooler;
@@ -169,7 +171,7 @@ impl Postgres {
         let answer = tokio::time::timeout_at(until + SILENCE_MAX, reading).await;
         let answer = answer.unwrap_or_else(|elapsed| {
             connection.discard();
-            Err(connection::timed_out(elapsed))
+            Err(connect::timed_out(elapsed))
         });
         if started.elapsed() < pool.limits.inline {
             pool.slow_reads.forget(sql);
@@ -342,7 +344,7 @@ impl Pool {
                 Err(_) if read.answered_at() + silence > until => {}
                 Err(elapsed) => {
                     connection.discard();
-                    return Err(connection::timed_out(elapsed));
+                    return Err(connect::timed_out(elapsed));
                 }
             }
         }

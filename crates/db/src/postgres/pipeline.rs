@@ -141,10 +141,16 @@ impl Pipeline {
     }
 
     /// Lets each statement of this transaction take as long as work on a whole history may.
-    pub(crate) fn allow_long_statements(&mut self) {
-        self.connection.set_answer_timeout(LONG_STATEMENT_TIMEOUT + ANSWER_TIMEOUT);
+    pub(crate) fn allow_long_statements(&mut self) -> Result<()> {
         let millis = LONG_STATEMENT_TIMEOUT.as_millis();
         self.queue_statement(format!("set local statement_timeout = {millis}"), Vec::new());
+        let connection = self.connection.clone();
+        let process = self.flush_with(connection.server_process())?;
+        let process = process.parse();
+        let process = process.map_err(|_| Error::internal("pg_backend_pid() is not a number"))?;
+        connection.set_answer_timeout(LONG_STATEMENT_TIMEOUT + ANSWER_TIMEOUT);
+        connection.set_long_process(process);
+        Ok(())
     }
 
     pub(crate) fn queue_notification(&mut self, what: &str) -> Result<()> {
@@ -225,16 +231,21 @@ impl Pipeline {
             return Ok(());
         }
         let committed = self.execute_batch("commit");
-        self.connection.set_answer_timeout(ANSWER_TIMEOUT);
+        self.end_long_statements();
         committed
     }
 
     /// Rolls back. If the rollback cannot be sent, the server rolls back when it notices that the connection is gone.
     pub(super) fn roll_back(&mut self) {
         self.queued.clear();
-        self.connection.set_answer_timeout(ANSWER_TIMEOUT);
+        self.end_long_statements();
         if self.has_begun && self.connection.is_usable() {
             let _ = self.execute_batch("rollback");
         }
+    }
+
+    fn end_long_statements(&self) {
+        self.connection.set_answer_timeout(ANSWER_TIMEOUT);
+        self.connection.set_long_process(0);
     }
 }

@@ -7,7 +7,7 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
-use tokio_postgres::{SimpleQueryMessage, Statement};
+use tokio_postgres::Statement;
 
 use super::connection::Connection;
 use crate::error::{Error, Result};
@@ -27,15 +27,15 @@ const BY_STATEMENT: &str = "database.url leads to a connection pooler that allow
 
 /// Whether transactions of one connection run on changing server connections. An error if Evenkeel cannot work that way.
 pub(super) async fn pools_transactions(first: &Connection, second: &Connection) -> Result<bool> {
-    let before = server_process(first).await?;
+    let before = first.server_process().await?;
     let begun = second.execute_batch("begin").await;
     begun.map_err(|error| match error.server_says("statement pooling") {
         true => Error::Unsupported(BY_STATEMENT.to_owned()),
         false => error,
     })?;
     // Two connections that are open at the same time never share a server process, unless a pooler lends it to them.
-    let is_lent = server_process(second).await? == before
-        || tokio::time::timeout(TURN_MAX, server_process(first)).await.map_err(too_small)??
+    let is_lent = second.server_process().await? == before
+        || tokio::time::timeout(TURN_MAX, first.server_process()).await.map_err(too_small)??
             != before;
     second.execute_batch("rollback").await?;
     if is_lent {
@@ -58,7 +58,7 @@ async fn check_prepared_statements(first: &Connection, second: &Connection) -> R
     for _ in 0..TRIES {
         let before = run().await?;
         second.execute_batch("begin").await?;
-        server_process(second).await?;
+        second.server_process().await?;
         let now = tokio::time::timeout(TURN_MAX, run()).await.map_err(too_small)?;
         second.execute_batch("rollback").await?;
         if now? != before {
@@ -74,17 +74,6 @@ async fn run_marked(connection: &Connection, statement: &Statement, marker: &str
     let row = connection.client().query_one(statement, &[]).await.ok()?;
     let found: &str = row.try_get(1).ok()?;
     (found == marker).then(|| row.try_get(0).ok()).flatten()
-}
-
-/// The number of the server process that answers now.
-async fn server_process(connection: &Connection) -> Result<String> {
-    let asked = connection.client().simple_query("select pg_backend_pid()");
-    let answer = connection.with_timeout(asked).await?;
-    let number = answer.iter().find_map(|it| match it {
-        SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
-        _ => None,
-    });
-    number.ok_or_else(|| Error::internal("pg_backend_pid() returned nothing"))
 }
 
 fn too_small(_: tokio::time::error::Elapsed) -> Error {

@@ -1,9 +1,11 @@
 //! PostgreSQL connections that break, hang, and recover.
 
 use std::future::Future;
+use std::pin::pin;
 use std::time::Duration;
 
-use db::{Db, Error, Target};
+use db::{Db, Error, Target, params};
+use futures_util::future::Either;
 use testkit::{Database, Proxy, postgres_database};
 
 use crate::{NOTES, add};
@@ -12,7 +14,7 @@ use crate::{NOTES, add};
 struct Remote {
     db: Db,
     proxy: Proxy,
-    _database: Database,
+    database: Database,
 }
 
 impl Remote {
@@ -22,7 +24,7 @@ impl Remote {
         let (proxy, url) = Proxy::to(database.url()?).await;
         let db = Db::open(&Target::postgres(&url).unwrap()).await.unwrap();
         db.migrate(NOTES).await.unwrap();
-        Some(Remote { db, proxy, _database: database })
+        Some(Remote { db, proxy, database })
     }
 
     async fn ids(&self) -> Result<Vec<i64>, Error> {
@@ -31,6 +33,18 @@ impl Remote {
 
     async fn add(&self, id: i64) -> Result<(), Error> {
         self.db.write(move |tx| add(tx, id)).await
+    }
+
+    /// Waits until the server has executed a statement like this, asking it past the proxy.
+    async fn until_executed(&self, like: &str) {
+        const EXECUTED: &str = "select cast(count(*) as bigint) from pg_stat_activity
+            where state = 'idle in transaction' and query like $1 and datname = current_database()";
+        let db = Db::open(&self.database.target()).await.unwrap();
+        let count =
+            async || db.first(EXECUTED, params![like], |row| row.get::<i64>(0)).await.unwrap();
+        while count().await == Some(0) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     /// Reads often enough to use every shared connection.
@@ -168,4 +182,63 @@ async fn a_server_that_became_read_only_is_unavailable_and_its_connection_is_lef
     assert_unavailable::<()>(Err(error));
     assert_ne!(process().await.unwrap(), before, "the connection was used again");
     remote.add(1).await.unwrap();
+}
+
+/// The same at a pace at which a real server answers meanwhile.
+async fn with_time_advancing_slowly<T>(work: impl Future<Output = T>) -> T {
+    let advancing = async {
+        loop {
+            tokio::time::advance(Duration::from_millis(500)).await;
+            #[expect(clippy::disallowed_methods, reason = "the server needs real time")]
+            let pause = || std::thread::sleep(Duration::from_millis(10));
+            tokio::task::spawn_blocking(pause).await.unwrap();
+        }
+    };
+    tokio::select! {
+        done = work => done,
+        () = advancing => unreachable!("time does not end"),
+    }
+}
+
+/// The answer of a long statement is lost on the way while everything else works.
+#[tokio::test]
+async fn a_lost_answer_of_a_long_statement_is_noticed_before_its_time_is_over() {
+    let Some(remote) = Remote::new().await else { return };
+    let (started, begun) = tokio::sync::oneshot::channel();
+    let (go, wait) = std::sync::mpsc::channel();
+    let writing = remote.db.write(move |tx| {
+        tx.allow_long_statements()?;
+        started.send(()).unwrap();
+        wait.recv().unwrap();
+        tx.first("select id from notes where word = 'lost'", &[], |row| row.get::<i64>(0))
+    });
+    let losing = async {
+        begun.await.unwrap();
+        remote.proxy.lose_answers();
+        go.send(()).unwrap();
+        remote.until_executed("%word = 'lost'").await;
+        remote.proxy.restore();
+        tokio::time::pause();
+    };
+    let (writing, losing) = (pin!(writing), pin!(losing));
+    let writing = match futures_util::future::select(writing, losing).await {
+        Either::Left((written, _)) => panic!("ended before the answer was lost: {written:?}"),
+        Either::Right(((), writing)) => writing,
+    };
+    // Well before the 320 s that a long statement may take. A busy machine may need several tries to ask the server.
+    let written = with_time_advancing_slowly(writing);
+    let written = tokio::time::timeout(Duration::from_secs(200), written).await;
+    assert_unavailable(written.expect("the loss is noticed"));
+}
+
+#[tokio::test]
+async fn a_long_statement_is_waited_for_while_the_server_works_on_it() {
+    let Some(remote) = Remote::new().await else { return };
+    let sleeping = remote.db.write(|tx| {
+        tx.allow_long_statements()?;
+        let sql = "select cast(1 as bigint) from (select pg_sleep(1)) as slept";
+        tx.first(sql, &[], |row| row.get::<i64>(0))
+    });
+    tokio::time::pause();
+    assert_eq!(with_time_advancing_slowly(sleeping).await.unwrap(), Some(1));
 }
