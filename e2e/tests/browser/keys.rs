@@ -1,6 +1,6 @@
 //! API keys: created on the page, used with the API, and revoked.
 
-use e2e::{Browser, Program};
+use e2e::{Browser, Program, viewport};
 
 /// Creates a key on the page, and reads it from the command that the page shows.
 fn create_key(browser: &Browser, name: &str) -> String {
@@ -49,4 +49,14 @@ fn a_key_can_be_created_and_revoked_without_scripts() {
     let browser = Browser::start(program.origin());
     browser.without_script();
     check_key_until_revoked(&program, &browser);
+    // On a phone, the settings pages are in a menu, which needs no script either.
+    browser.set_viewport(viewport::PHONE);
+    browser.go("/settings/keys");
+    assert!(!browser.has_link("Audit trail"));
+    browser.press("Settings: API keys");
+    browser.follow("Audit trail");
+    browser.arrive("/settings/audit");
+    browser.set_viewport(viewport::DESKTOP);
+    browser.follow("Profile");
+    browser.arrive("/settings");
 }

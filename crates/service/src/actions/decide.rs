@@ -125,8 +125,11 @@ fn approve_in(
     if changed == 0 {
         return Err(too_late(&read::get_in(app, tx, caller.user, id)?));
     }
-    let note =
-        Note::new(caller, "action.approve", format!("Approved: {}", action.details().title()));
+    let note = Note::new(
+        caller,
+        "action.approve",
+        format!("Approved: {}", action.details().audit_title()),
+    );
     record_decision(app, tx, Status::Approved, &action, note.by(method.as_str()))
 }
 
@@ -153,7 +156,7 @@ pub async fn reject(
             return Err(too_late(&read::get_in(&mine, tx, by.user, id)?));
         }
         let because = reason.as_ref().map(|it| format!(", because: {it}")).unwrap_or_default();
-        let details = format!("Rejected: {}{because}", action.details().title());
+        let details = format!("Rejected: {}{because}", action.details().audit_title());
         let note = Note::new(&by, "action.reject", details).by("click");
         record_decision(&mine, tx, Status::Rejected, &action, note)
     };
@@ -177,7 +180,7 @@ pub fn cancel(app: &App, tx: &mut Tx<'_>, caller: &Caller, id: ActionId) -> Resu
     }
     let mut actor = Actor::from(caller);
     actor.label = Some(action.proposer_label.clone());
-    let details = format!("Withdrew: {}", action.details().title());
+    let details = format!("Withdrew: {}", action.details().audit_title());
     record_decision(
         app,
         tx,
@@ -220,7 +223,7 @@ pub async fn undo(app: &App, caller: &Caller, id: ActionId) -> Result<Action> {
             return Err(conflict("this was already undone"));
         }
         corrections::undo(&mine, tx, by.user, inverse)?;
-        let details = format!("Undid: {}", action.details().title());
+        let details = format!("Undid: {}", action.details().audit_title());
         let note = Note::new(&by, "action.undo", details).about(id).digest(action.digest);
         audit::note(tx, by.user, now, note)
     };

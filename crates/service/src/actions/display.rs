@@ -30,4 +30,12 @@ impl ProposalDetails {
             (None, None) => "A proposal that cannot be displayed".to_owned(),
         }
     }
+
+    /// The title in the audit trail, where a paper trade must not look like a real one.
+    pub(super) fn audit_title(&self) -> String {
+        match &self.trade {
+            Some(_) => format!("{} (paper trade)", self.title()),
+            None => self.title(),
+        }
+    }
 }

@@ -246,7 +246,7 @@ fn fail(
     let Failure { code, message } = if action.is_unchanged() { failure } else { changed() };
     orders::release(app, tx, (user, id))?;
     tx.execute(FAILED, params![user, id, now, code, message.as_str()])?;
-    let details = format!("Failed: {}. {message}", action.details().title());
+    let details = format!("Failed: {}. {message}", action.details().audit_title());
     let note = Note::new(Actor::system(), "action.fail", details);
     record_execution(app, tx, &action, Status::Failed, note)
 }
@@ -335,7 +335,7 @@ fn trade(
         Side::Sell => "Sold",
     };
     let details = format!(
-        "{verb} {} {} at {} for {}",
+        "{verb} {} {} at {} for {} (paper trade)",
         fill.quantity,
         order.symbol,
         fill.price.pretty_dollars(),
@@ -356,7 +356,7 @@ pub(super) fn finish_by_hand(
     let (user, id, now) = (action.user, action.id, app.clock.now());
     let decided =
         Error::Conflict { code: Code::Conflict, message: "this was already confirmed".to_owned() };
-    let title = action.details().title();
+    let title = action.details().audit_title();
     let (status, name, details) = if is_done {
         let result = json!({ "confirmed": true }).to_string();
         if tx.execute(CONFIRM, params![user, id, now, result.as_str()])? == 0 {

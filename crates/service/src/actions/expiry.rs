@@ -29,7 +29,7 @@ fn expire(app: &App, tx: &mut Tx<'_>, user: UserId, id: ActionId) -> Result<bool
     if tx.execute(EXPIRE, params![user, id, now])? == 0 {
         return Ok(false);
     }
-    let details = format!("Expired without a decision: {}", action.details().title());
+    let details = format!("Expired without a decision: {}", action.details().audit_title());
     let note = Note::new(Actor::system(), "action.expire", details);
     decide::record_decision(app, tx, Status::Expired, &action, note)?;
     Ok(true)

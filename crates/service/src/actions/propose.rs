@@ -178,7 +178,7 @@ fn record_proposal(
     outbox::append(&app.webhooks, tx, action.user, &[Event::ActionCreated(action.facts())])?;
     let mut actor = audit::Actor::from(caller);
     actor.label = Some(action.proposer_label.clone());
-    let text = format!("Proposed: {}", details.title());
+    let text = format!("Proposed: {}", details.audit_title());
     let note = Note::new(actor, "action.create", text).about(action.id).digest(action.digest);
     audit::note(tx, action.user, action.created_at, note)
 }

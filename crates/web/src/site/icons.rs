@@ -5,7 +5,7 @@ use base::category::Category;
 use maud::{Markup, html};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The number of colors for categories; the one after them is gray.
+/// The number of colors for categories. The one after them is gray, and a lighter gray is for the rest of a chart.
 const HUES: u64 = 13;
 
 /// The path of an icon in a square of 16.
@@ -41,6 +41,8 @@ pub(super) const SETTINGS: Icon = Icon(
     "M8 5.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5zM8 1.5v2M8 12.5v2M1.5 8h2M12.5 8h2M3.4 3.4l1.4 1.4\
      M11.2 11.2l1.4 1.4M3.4 12.6l1.4-1.4M11.2 4.8l1.4-1.4",
 );
+pub(super) const API: Icon = Icon("M5.5 4 2 8l3.5 4M10.5 4 14 8l-3.5 4");
+pub(super) const SIGN_OUT: Icon = Icon("M6.5 2.5h-4v11h4M6 8h8M11 5l3 3-3 3");
 pub(super) const MORE: Icon = Icon("M3 8h.01M8 8h.01M13 8h.01");
 
 impl Icon {

@@ -103,8 +103,12 @@ pub(super) fn sidebar(place: NavItem, person: &Person) -> Markup {
                 }
                 ul.lower {
                     (entry(place, person, SETTINGS))
-                    li { a href="/docs/start" { "Use the API" } }
-                    li { (fields::button("/sign-out", &person.form_token, "Sign out", "link")) }
+                    li { a href="/docs/start" { (icons::API.draw()) span { "Use the API" } } }
+                    li {
+                        (fields::form("/sign-out", &person.form_token, html! {
+                            button.link type="submit" { (icons::SIGN_OUT.draw()) span { "Sign out" } }
+                        }))
+                    }
                 }
             }
         }
@@ -113,11 +117,14 @@ pub(super) fn sidebar(place: NavItem, person: &Person) -> Markup {
 
 /// The bar at the bottom on phones.
 pub(super) fn tabs(place: NavItem, person: &Person) -> Markup {
+    // A page that has no tab of its own is found under "More".
+    let is_more = place != NavItem::Nowhere && TABS.iter().all(|it| it.0 != place);
+    let current = is_more.then_some("true");
     html! {
         nav.near aria-label="Most used pages" {
             ul {
                 @for it in TABS { (entry(place, person, it)) }
-                li { button type="button" popovertarget="menu" { (icons::MORE.draw()) span { "More" } } }
+                li { button type="button" popovertarget="menu" aria-current=[current] { (icons::MORE.draw()) span { "More" } } }
             }
         }
     }

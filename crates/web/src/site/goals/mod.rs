@@ -120,7 +120,8 @@ fn status_buttons(person: &Person, goal: &Goal) -> Markup {
                     (button(Status::Paused, "Pause"))
                     (button(Status::Completed, "Mark as completed"))
                 }
-                _ => (button(Status::Active, "Resume")),
+                Status::Paused => (button(Status::Active, "Resume")),
+                Status::Completed | Status::Cancelled => (button(Status::Active, "Reopen")),
             }
         }
     }

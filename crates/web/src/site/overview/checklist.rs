@@ -76,10 +76,11 @@ fn steps(done: &Onboarding) -> [Step; 4] {
         },
         Step {
             is_done: done.has_program,
-            title: "Connect an assistant",
+            title: "Connect an assistant or a program",
             text: html! {
                 a href="/settings/assistants" { "Claude, ChatGPT and others" }
-                " can read your data and propose changes. Only you decide."
+                " can read your data and propose changes, and so can any program with an "
+                a href="/settings/keys" { "API key" } ". Only you decide."
             },
         },
     ]

@@ -114,7 +114,7 @@ fn facts(view: View, stream: &Stream) -> Markup {
                 }
                 div { dt { "Last payment" } dd { (view.day(stream.last_on)) ", " (money(stream.last_minor)) } }
                 div { dt { "First seen" } dd { (view.day(stream.first_on)) } }
-                div { dt { "Per month" } dd { (money(stream.monthly_minor)) } }
+                div { dt { "Monthly average" } dd { (money(stream.monthly_minor)) } }
                 @if stream.min_minor != stream.max_minor {
                     div { dt { "Range" } dd { (money(stream.min_minor)) " to " (money(stream.max_minor)) } }
                 }

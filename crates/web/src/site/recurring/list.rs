@@ -101,7 +101,7 @@ fn totals(view: View, listed: &StreamList) -> Markup {
             div.tile { dt { "Monthly bills" } dd { (money(out.saturating_neg())) } }
             div.tile { dt { "Left over" } dd { (money(into.saturating_sub(out))) } }
         }
-        p.soft { "Weekly and yearly payments are converted to monthly amounts." }
+        p.soft { "Monthly amounts are averages. Weekly and yearly payments are converted to a month." }
         (excluded::note(view, &listed.excluded))
     }
 }
@@ -193,7 +193,7 @@ fn table(view: View, streams: &[&(Stream, String)], ended: bool) -> Markup {
                     th scope="col" { "Frequency" }
                     th scope="col" { @if ended { "Last" } @else { "Next" } }
                     th.figure scope="col" { "Amount" }
-                    th.figure.wide-only scope="col" { "Per month" }
+                    th.figure.wide-only scope="col" { "Monthly average" }
                 } }
                 tbody { @for (stream, account) in streams { (row(view, stream, account)) } }
             }

@@ -121,7 +121,9 @@ impl Settings {
         let name = tabs.find(|it| it.0 == self.tab).map_or("Settings", |it| it.2);
         let inner = html! {
             h1 { "Settings" }
-            nav.tab-groups aria-label="Settings" {
+            // On phones the tabs are behind this button.
+            button.settings-menu type="button" popovertarget="settings-menu" { span.hush { "Settings: " } (name) }
+            nav.tab-groups id="settings-menu" aria-label="Settings" popover {
                 @for (group, tabs) in groups_of(person) {
                     div {
                         p.label { (group) }

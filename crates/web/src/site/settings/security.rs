@@ -71,7 +71,7 @@ async fn page(person: &Person, outcome: Outcome) -> PageResult {
         codes: outcome.codes,
         wrong: outcome.wrong,
     };
-    let scripts = &[Asset::Passkeys];
+    let scripts = &[Asset::Passkeys, Asset::Copying];
     let settings = Settings { tab: Tab::Security, status: outcome.status, scripts };
     Ok(settings.page(person, security_page.show()))
 }

@@ -10,6 +10,7 @@ use crate::site::auth::passkey_button;
 use crate::site::fields::{self, Field, FormError};
 use crate::site::format::plural;
 use crate::site::person::Person;
+use crate::site::{snippet, urls};
 
 pub(super) struct SecurityPage<'a> {
     pub(super) person: &'a Person,
@@ -74,6 +75,9 @@ impl SecurityPage<'_> {
     }
 
     fn new_codes(&self) -> Markup {
+        let text = self.codes.join("\n");
+        // A file without a request, so that the codes are sent only once.
+        let file = format!("data:text/plain;charset=utf-8,{}", urls::encode(&text));
         html! {
             @if !self.codes.is_empty() {
                 section.card aria-labelledby="codes" {
@@ -82,7 +86,10 @@ impl SecurityPage<'_> {
                         "Save these codes somewhere safe, away from this device. Each works once in place of your \
                          passkey. You won't see them again, and your old codes no longer work."
                     }
-                    ul.codes { @for code in &self.codes { li { code { (code) } } } }
+                    (snippet::text("Recovery codes", &text))
+                    p {
+                        a.button.outlined download="evenkeel-recovery-codes.txt" href=(file) { "Download" }
+                    }
                 }
             }
         }

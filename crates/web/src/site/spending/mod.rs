@@ -263,7 +263,7 @@ impl SpendingPage<'_> {
             .collect();
         let has_rest = shown < categories.len();
         if has_rest {
-            series.push(Series { name: "Other".to_owned(), color: "c13".to_owned() });
+            series.push(Series { name: "Other".to_owned(), color: "c14".to_owned() });
         }
         let group = |(index, month): (usize, &base::Date)| {
             let mut minor: Vec<i64> =

@@ -202,7 +202,8 @@ impl TransactionPage<'_> {
             (field.show(self.wrong))
             @if let Some(merchant) = &it.merchant {
                 (fields::check("always", "yes", &format!("Always apply to transactions from {merchant}"), false))
-                (fields::check("past", "yes", "Also apply to past transactions", true))
+                // Shown once "always" is selected.
+                div.with-always { (fields::check("past", "yes", "Also apply to past transactions", true)) }
             }
             button.primary type="submit" { "Save changes" }
         };

@@ -188,7 +188,8 @@ impl List<'_> {
                     }
                 }
             }
-            p.soft { "Transfers between your accounts are not included in money in and out." }
+            p.soft { "Transfers between your accounts are not included. Refunds count as money in here; on Spending, they are \
+                 subtracted." }
         }
     }
 
@@ -260,7 +261,9 @@ impl List<'_> {
                             @if !self.search.is_by_day() {
                                 span.soft { (self.person.view.day(row.posted_on)) }
                             }
-                            span.soft.text { (row.description) }
+                            @if !row.description.eq_ignore_ascii_case(name) {
+                                span.soft.text { (row.description) }
+                            }
                             @if let Some(note) = &row.note { span.soft.own-note { (note) } }
                             @if !row.tags.is_empty() { (tags(&row.tags)) }
                             span.soft.narrow { (kind(row)) " · " (row.account_name) }

@@ -141,16 +141,16 @@ async fn the_list_is_sorted_by_date_or_amount() {
     let mut browser = Browser::of(&world, &robin).await;
     let mut order = async |query: &str| {
         let page = browser.get(&format!("/transactions?{query}")).await.good();
-        let names = ["PAYROLL", "TO SAVINGS", "KROGER", "CORNER"];
+        let names = ["PAYROLL", "TO SAVINGS", "KROGER", "Corner"];
         let mut found: Vec<(usize, &str)> =
             names.iter().filter_map(|it| Some((page.find(*it)?, *it))).collect();
         found.sort_unstable();
         found.into_iter().map(|(_, it)| it).collect::<Vec<_>>().join(", ")
     };
-    assert_eq!(order("sort=oldest").await, "PAYROLL, TO SAVINGS, KROGER, CORNER");
-    assert_eq!(order("sort=largest").await, "PAYROLL, TO SAVINGS, KROGER, CORNER");
-    assert_eq!(order("sort=smallest").await, "CORNER, KROGER, TO SAVINGS, PAYROLL");
-    assert_eq!(order("sort=smallest&q=r").await, "CORNER, KROGER, TO SAVINGS, PAYROLL");
+    assert_eq!(order("sort=oldest").await, "PAYROLL, TO SAVINGS, KROGER, Corner");
+    assert_eq!(order("sort=largest").await, "PAYROLL, TO SAVINGS, KROGER, Corner");
+    assert_eq!(order("sort=smallest").await, "Corner, KROGER, TO SAVINGS, PAYROLL");
+    assert_eq!(order("sort=smallest&q=r").await, "Corner, KROGER, TO SAVINGS, PAYROLL");
     assert_eq!(order("sort=largest&q=kro").await, "KROGER");
     let odd = browser.get("/transactions?sort=odd").await;
     assert_eq!(odd.status, StatusCode::BAD_REQUEST);
