@@ -94,6 +94,23 @@ async fn a_question_about_the_account_names_the_flags_that_answer_it() {
     assert!(same.contains("2 new") && same.contains(id), "{same}");
 }
 
+/// A budgeting app's file with two accounts: the kind of one is known, and `--kind` must not change it.
+#[tokio::test]
+async fn the_kind_option_answers_only_for_accounts_whose_kind_is_asked() {
+    let it = installation_with_robin().await;
+    let text = "Date,Description,Original Description,Amount,Transaction Type,Category,Account Name,Labels,Notes\n\
+        8/28/2026,Northwind,NORTHWIND PAYROLL,1850.00,credit,Paycheck,Everyday Checking,,\n\
+        8/30/2026,Harbor Books,HARBOR BOOKS 12,18.40,debit,Books,Plain Name,,\n";
+    fs::write(it.path("all.csv"), text).unwrap();
+    let dry = import(&it, "all.csv", &["--dry-run", "--kind", "credit-card"]).succeeded();
+    assert!(dry.contains("Everyday Checking (depository"), "{dry}");
+    assert!(dry.contains("Plain Name (credit"), "{dry}");
+    let made = import(&it, "all.csv", &["--kind", "credit-card", "--json"]).json();
+    let accounts = made["accounts"].as_array().unwrap();
+    let kinds: Vec<&str> = accounts.iter().map(|it| it["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["depository", "credit"], "{made}");
+}
+
 #[tokio::test]
 async fn an_unreadable_file_is_reported_and_does_not_stop_the_others() {
     let it = installation_with_robin().await;

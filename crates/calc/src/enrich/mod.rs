@@ -126,7 +126,8 @@ pub fn enrich(
 ) -> Enriched {
     let leading = leading_keyword(&cleaned.key, facts);
     let words = cleaned.text.split(' ').collect();
-    let row = Row { cleaned, facts, words, merchant: cleaned.merchant, leading };
+    let merchant = cleaned.merchant.or_else(|| stated_merchant(facts));
+    let row = Row { cleaned, facts, words, merchant, leading };
     let (category, category_source) = match row.category(rules, history) {
         Some((category, category_source)) => (Some(category), category_source),
         None => (None, CategorySource::None),
@@ -135,6 +136,13 @@ pub fn enrich(
     let hidden = chosen.unwrap_or_else(|| row.rules(rules).any(|it| it.hides));
     let key = row.key().to_owned();
     Enriched { key, counterparty: row.counterparty(rules), category, category_source, hidden }
+}
+
+/// The known merchant that the source names beside the descriptor: some banks write only a reference into the text.
+fn stated_merchant(facts: &TransactionFacts<'_>) -> Option<&'static Merchant> {
+    let name = facts.source_counterparty.filter(|it| !it.trim().is_empty())?;
+    let CleanedDescriptor { merchant, is_found_inside, .. } = clean(name);
+    merchant.filter(|_| !is_found_inside && facts.transfer.is_none())
 }
 
 /// The primary categories that say nothing about a trade.

@@ -15,6 +15,8 @@ words!(
         CutOff => "cut_off",
         /// The file's own balances, sums or counts contradict its rows.
         Unbalanced => "unbalanced",
+        /// Rows in another currency are not imported.
+        OtherCurrency => "other_currency",
     }
 );
 
@@ -23,7 +25,7 @@ impl NoteKind {
     pub fn is_warning(self) -> bool {
         match self {
             NoteKind::Adjusted => false,
-            NoteKind::CutOff | NoteKind::Unbalanced => true,
+            NoteKind::CutOff | NoteKind::Unbalanced | NoteKind::OtherCurrency => true,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod report;
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -85,11 +86,26 @@ pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
 fn settle_kinds(reading: &mut FileContents, path: &Path, kind: Option<cli::KindIs>) {
     if let Some(kind) = kind {
         let (kind, subtype) = kind.parts();
-        reading.accounts.iter_mut().for_each(|it| it.set_kind(kind, subtype));
+        let open = open_kinds(&reading.questions);
+        let is_only = reading.accounts.len() == 1;
+        for (index, account) in reading.accounts.iter_mut().enumerate() {
+            if is_only || open.contains(&index) {
+                account.set_kind(kind, subtype);
+            }
+        }
         reading.questions.retain(|it| !matches!(it, FileQuestion::AccountKind { .. }));
     }
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     files::csv::apply_file_name(reading, &name);
+}
+
+/// The accounts whose kind is asked. `--kind` answers these, and never changes an account whose kind is known.
+fn open_kinds(questions: &[FileQuestion]) -> BTreeSet<usize> {
+    let open = questions.iter().filter_map(|it| match it {
+        FileQuestion::AccountKind { account, .. } => Some(*account),
+        _ => None,
+    });
+    open.collect()
 }
 
 /// Counts over all files.
@@ -310,16 +326,21 @@ fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
     let owed = args.balance.map(|it| it == cli::BalanceIs::Owed);
     let (kind, subtype) = args.kind.map(cli::KindIs::parts).unzip();
     let subtype = subtype.flatten().map(str::to_owned);
-    let choice = AccountChoice { destination, owed, kind, subtype, ..AccountChoice::default() };
+    let choice = AccountChoice { destination, owed, ..AccountChoice::default() };
     let is_same = args.account.as_deref() == Some("same");
-    let of = |account: &AccountPreview| {
+    let open = open_kinds(&look.doubts);
+    let of = |(index, account): (usize, &AccountPreview)| {
         let suggested = account.suggested.filter(|_| is_same).map(DestinationChoice::Existing);
-        AccountChoice { destination: destination.or(suggested), ..choice.clone() }
+        let mut choice = AccountChoice { destination: destination.or(suggested), ..choice.clone() };
+        if look.accounts.len() == 1 || open.contains(&index) {
+            (choice.kind, choice.subtype) = (kind, subtype.clone());
+        }
+        (index, choice)
     };
     Ok(Choices {
         dates: args.dates.map(DateOrder::from),
         charges: args.charges.map(ChargeSign::from),
-        accounts: look.accounts.iter().map(of).enumerate().collect(),
+        accounts: look.accounts.iter().enumerate().map(of).collect(),
         ..look.choices.clone()
     })
 }

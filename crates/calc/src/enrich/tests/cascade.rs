@@ -156,6 +156,19 @@ fn the_counterparty_has_its_own_order_of_sources() {
     assert_eq!(names, expected);
 }
 
+/// Banks that name the shop in a column of its own often write only a reference into the text.
+#[test]
+fn a_merchant_that_only_the_counterparty_names_is_known() {
+    let row = TransactionFacts { source_counterparty: Some("REWE Markt GmbH"), ..facts() };
+    let text = "2026-08-30T18:12 Debitk.1 2028-12";
+    let found = plain(text, &row);
+    assert_eq!(found.category.map(Category::detailed), Some("FOOD_AND_DRINK_GROCERIES"));
+    assert_eq!(found.key, merchant_key("REWE SAGT DANKE 4711"));
+    // The text itself comes first.
+    let found = plain("NETFLIX.COM", &row);
+    assert_eq!(found.key, merchant_key("NETFLIX.COM"));
+}
+
 #[test]
 fn a_transfer_is_categorized_by_its_kind_and_direction() {
     for (transfer, inflow, code) in [

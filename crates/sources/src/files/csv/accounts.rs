@@ -168,8 +168,9 @@ impl TableAccounts {
         let TableFacts { mapping, options, .. } = facts;
         if mapping.keeps_one_currency {
             let best = |it: &AccountRows| (it.currency == options.currency, it.rows.len());
-            let kept = self.accounts.into_iter().max_by_key(best);
-            self.accounts = kept.into_iter().collect();
+            self.accounts.sort_by_key(|it| std::cmp::Reverse(best(it)));
+            let others = self.accounts.split_off(1.min(self.accounts.len()));
+            others.iter().for_each(|it| self.warn_left_out(it));
         }
         if let ([account], Some(number)) = (self.accounts.as_mut_slice(), &facts.number)
             && account.number.is_empty()
@@ -195,6 +196,21 @@ impl TableAccounts {
 }
 
 impl TableAccounts {
+    /// Warns of rows in another currency, unless they are steps of an exchange, which add up to nothing.
+    fn warn_left_out(&mut self, other: &AccountRows) {
+        let sum = other.rows.iter().fold(0, |sum: i128, it| sum + i128::from(it.amount.minor()));
+        let (count, code) = (other.rows.len(), other.currency.code());
+        let kept = self.accounts.first().map_or("", |it| it.currency.code());
+        if sum != 0 {
+            let line = other.details.first().map_or(1, |it| it.line);
+            let rows = if count == 1 { "row is" } else { "rows are" };
+            let text = format!(
+                "{count} {rows} in {code} and not imported, because this account is in {kept}."
+            );
+            self.notes.warn(NoteKind::OtherCurrency, line, text);
+        }
+    }
+
     /// The sign of charges in a file with several accounts, which is the same for all of them: by the balances of one
     /// of them, else by all rows.
     fn shared_charges(&self, mapping: &Mapping) -> Option<(ChargeSign, bool)> {
@@ -401,7 +417,11 @@ impl AccountRows {
     /// The rows whose direction only their sign tells.
     fn open_rows(&self) -> impl Iterator<Item = OpenRow<'_>> {
         let open = self.rows.iter().zip(&self.details).filter(|(_, it)| it.sign == Sign::Number);
-        open.map(|(row, detail)| OpenRow { row, category: detail.category })
+        open.map(|(row, detail)| OpenRow {
+            row,
+            category: detail.category,
+            has_plus: detail.has_plus,
+        })
     }
 
     fn balance(&self, proof: Proof, turns: bool) -> Option<BalanceDraft> {

@@ -1,6 +1,8 @@
 //! The sign that a table gives to money out, from what its rows say: categories, words such as "deposit" and
 //! "withdrawal", names of shops, and the signs themselves.
 
+use std::collections::BTreeSet;
+
 use base::draft::{AccountKind, TransactionDraft};
 
 use super::words::has_word;
@@ -189,11 +191,68 @@ pub(super) fn told_inflow(description: &str, category: Option<SourceCategory>) -
     (arrives != leaves).then_some(arrives)
 }
 
+/// Words of payments to a card, which no other account has as money in.
+const CARD_PAYMENT_WORDS: &[&str] = &["payment received", "payment thank you", "thank you"];
+
 /// A row whose direction only its sign tells.
 pub(super) struct OpenRow<'a> {
     pub(super) row: &'a TransactionDraft,
     pub(super) category: Option<SourceCategory>,
+    /// Whether the amount was written with a plus.
+    pub(super) has_plus: bool,
 }
+
+/// What rows say about the sign of charges.
+#[derive(Default)]
+struct Evidence {
+    below: usize,
+    above: usize,
+    has_plus: bool,
+    /// Rows that say that charges are negative, and that they are positive.
+    negative: usize,
+    positive: usize,
+    /// The first words of the rows that say that charges are positive, each once.
+    positive_names: BTreeSet<String>,
+    pays_card: bool,
+}
+
+impl Evidence {
+    fn add(&mut self, OpenRow { row, category, has_plus }: OpenRow<'_>) {
+        let is_above = row.amount.minor() > 0;
+        match row.amount.minor() {
+            0 => return,
+            _ if is_above => self.above += 1,
+            _ => self.below += 1,
+        }
+        self.has_plus |= has_plus;
+        let told = told_inflow(&row.description, category)
+            .or_else(|| row.counterparty.as_deref().and_then(|it| told_inflow(it, None)));
+        match told {
+            Some(inflow) if inflow == is_above => self.negative += 1,
+            Some(_) => {
+                self.positive += 1;
+                let name = row.description.split_whitespace().next().unwrap_or_default();
+                self.positive_names.insert(name.to_lowercase());
+                self.pays_card |= !is_above && has_word(&row.description, CARD_PAYMENT_WORDS);
+            }
+            None => {}
+        }
+    }
+
+    /// Whether the rows prove that charges are positive. If signs go both ways, single words prove nothing: people are
+    /// paid by shops, and write words such as "rent" beside money that they receive.
+    fn proves_positive(&self, kind: Option<AccountKind>) -> bool {
+        let is_own = matches!(kind, Some(AccountKind::Depository | AccountKind::Investment));
+        let is_mixed = self.below > 0 && self.above > 0;
+        let has_several = self.positive >= HITS_MIN && self.positive_names.len() >= NAMES_MIN;
+        let is_likely = self.pays_card || (has_several && self.above > self.below);
+        self.positive > self.negative * 3 && (!is_mixed || (is_likely && !is_own && !self.has_plus))
+    }
+}
+
+/// So many rows with so many names prove that charges are positive, if signs go both ways.
+const HITS_MIN: usize = 3;
+const NAMES_MIN: usize = 2;
 
 /// The sign of charges, and whether it is only assumed, so that the person has to confirm it.
 pub(super) fn decide<'a>(
@@ -201,38 +260,26 @@ pub(super) fn decide<'a>(
     kind: Option<AccountKind>,
     signs_are_assumed: bool,
 ) -> (ChargeSign, bool) {
-    let (mut negative, mut positive) = (0_usize, 0_usize);
-    let (mut below, mut above) = (0_usize, 0_usize);
-    for OpenRow { row, category } in rows.take(ROWS_MAX) {
-        let is_above = row.amount.minor() > 0;
-        match row.amount.minor() {
-            0 => continue,
-            _ if is_above => above += 1,
-            _ => below += 1,
-        }
-        let told = told_inflow(&row.description, category)
-            .or_else(|| row.counterparty.as_deref().and_then(|it| told_inflow(it, None)));
-        match told {
-            Some(inflow) if inflow == is_above => negative += 1,
-            Some(_) => positive += 1,
-            None => {}
-        }
-    }
-    if negative > positive * 3 {
+    let mut evidence = Evidence::default();
+    rows.take(ROWS_MAX).for_each(|it| evidence.add(it));
+    if evidence.negative > evidence.positive * 3 {
         return (ChargeSign::Negative, false);
     }
-    if positive > negative * 3 {
+    if evidence.proves_positive(kind) {
         return (ChargeSign::Positive, false);
     }
     if signs_are_assumed {
         return (ChargeSign::Negative, true);
     }
+    let Evidence { below, above, has_plus, negative, positive, .. } = evidence;
     match (below, above, kind) {
         // Nobody writes only payments and deposits, and these as negative numbers.
         (1.., 0, _) => (ChargeSign::Negative, positive > 0),
         (1.., _, Some(AccountKind::Depository | AccountKind::Investment)) => {
-            (ChargeSign::Negative, false)
+            (ChargeSign::Negative, positive > negative * 3)
         }
+        // A plus means money in.
+        (1.., 1.., _) if has_plus => (ChargeSign::Negative, false),
         (_, 1.., Some(AccountKind::Credit)) if above > below * 2 => (ChargeSign::Positive, false),
         // Most rows are charges.
         (below, above, _) if below >= above.max(2) => (ChargeSign::Negative, positive > negative),
@@ -268,7 +315,11 @@ mod tests {
             })
             .collect();
         decide(
-            drafts.iter().map(|(row, category)| OpenRow { row, category: *category }),
+            drafts.iter().map(|(row, category)| OpenRow {
+                row,
+                category: *category,
+                has_plus: false,
+            }),
             kind,
             false,
         )
@@ -289,6 +340,17 @@ mod tests {
             (&[(500, "X", ""), (20, "Y", "")], (Positive, true)),
             (&[(-500, "X", ""), (20, "Y", "")], (Negative, true)),
             (&[(-500, "REFUND", ""), (-20, "PURCHASE", "")], (Negative, true)),
+            // One shop pays, as an employer or to a host, and somebody sends the rent.
+            (
+                &[(900, "UBER", ""), (800, "UBER", ""), (700, "UBER", ""), (-9, "DINER", "")],
+                (Positive, true),
+            ),
+            (&[(900, "rent", ""), (-9, "X", "")], (Negative, true)),
+            // Several shops among mostly positive amounts.
+            (
+                &[(9, "SHELL", ""), (8, "LIDL 2", ""), (7, "CVS", ""), (-20, "X", "")],
+                (Positive, false),
+            ),
         ] {
             assert_eq!(decided(rows, none), expected, "{rows:?}");
         }
@@ -300,6 +362,9 @@ mod tests {
         let of = |kind| decided(&rows, Some(kind));
         assert_eq!(of(AccountKind::Credit), (ChargeSign::Positive, false));
         assert_eq!(of(AccountKind::Depository), (ChargeSign::Negative, false));
+        let rented = [(900, "RENT", ""), (900, "RENT", ""), (900, "MIETE", ""), (-7, "Z", "")];
+        let landlord = decided(&rented, Some(AccountKind::Depository));
+        assert_eq!(landlord, (ChargeSign::Negative, true));
         assert_eq!(decided(&rows, None), (ChargeSign::Positive, true));
     }
 }

@@ -225,8 +225,23 @@ impl<'a> Table<'a> {
                 ids.windows(2).all(|it| it[0] != it[1])
                     && ids.first().is_none_or(|it| !it.is_empty())
             }
+            Field::Description | Field::Counterparty => {
+                self.rows.is_empty() || self.cells(column).any(|it| !it.is_empty())
+            }
             _ => true,
         }
+    }
+
+    /// The column with more text about the transaction, beside the description.
+    fn more_text(&self, titles: &[String], indexes: &BTreeMap<Field, usize>) -> Option<usize> {
+        let description = *indexes.get(&Field::Description)?;
+        let is_free = |column: &usize| !indexes.values().any(|it| it == column);
+        let says_more = |column: &usize| {
+            let mut both = self.cells(*column).zip(self.cells(description));
+            both.any(|(more, text)| more.chars().any(char::is_alphabetic) && more != text)
+        };
+        let is_named = |column: &usize| titles::is_more_text(&titles[*column]);
+        (0..titles.len().min(self.width)).filter(is_named).filter(is_free).find(says_more)
     }
 
     /// Whether the column can be the person's own account: nearly every row would be another account otherwise.
@@ -293,8 +308,11 @@ impl<'a> Table<'a> {
             Some(title) => column_of(titles, index, title),
             None => Column::Number(index + 1),
         };
-        let columns: BTreeMap<Field, Vec<Column>> =
+        let mut columns: BTreeMap<Field, Vec<Column>> =
             indexes.iter().map(|(field, index)| (*field, vec![column(*index)])).collect();
+        if let Some(index) = self.more_text(titles, indexes) {
+            columns.entry(Field::Description).or_default().push(column(index));
+        }
         let words = |field: Field, words: &[&str]| match indexes.contains_key(&field) {
             true => words.iter().map(|it| (*it).to_owned()).collect(),
             false => Vec::new(),

@@ -14,7 +14,17 @@ const NAMES: &[(AccountKind, &str, &[&str])] = &[
     (
         AccountKind::Depository,
         "checking",
-        &["debit card", "bank card", "payment card", "ec karte", "girocard", "prepaid card"],
+        &[
+            "bank card",
+            "debit card",
+            "debit mastercard",
+            "ec karte",
+            "girocard",
+            "mastercard debit",
+            "payment card",
+            "prepaid card",
+            "visa debit",
+        ],
     ),
     (
         AccountKind::Credit,

@@ -38,7 +38,8 @@ pub(super) fn rows(text: &str, delimiter: Delimiter, skip_lines: usize) -> Vec<R
     rows
 }
 
-/// The delimiter with which most rows have the same number of cells; of several such, the one with more cells.
+/// The delimiter with which the rows of the most common width have the most cells. Decimal commas make rows of two cells
+/// in nearly every row of a file with other delimiters, and above and below its table, too.
 pub(super) fn delimiter(text: &str) -> Option<Delimiter> {
     let score = |delimiter: &Delimiter| {
         let mut widths: Vec<usize> = rows(text, *delimiter, 0)
@@ -47,7 +48,7 @@ pub(super) fn delimiter(text: &str) -> Option<Delimiter> {
             .filter(|it| *it > 1)
             .collect();
         widths.sort_unstable();
-        widths.chunk_by(|a, b| a == b).map(|it| (it.len(), it[0])).max()
+        widths.chunk_by(|a, b| a == b).map(|it| (it.len() * (it[0] - 1), it.len())).max()
     };
     let best = Delimiter::ALL.iter().rev().max_by_key(|it| score(it))?;
     score(best).map(|_| *best)

@@ -297,6 +297,7 @@ pub(super) const WORDS: &[(Field, &[&str])] = &[
             "merchant",
             "merchant name",
             "counterparty",
+            "counter party",
             "beneficiary",
             "name",
             "payee name",

@@ -95,6 +95,21 @@ pub(super) fn rank(field: Field, title: &str) -> Option<usize> {
     exact.or_else(|| beginning(field, &title).map(|it| words.len() + it))
 }
 
+/// Titles of a second text about a transaction, such as the shop beside "Withdrawal POS".
+const MORE_TEXT: &[&str] = &[
+    "additional details",
+    "description 2",
+    "description2",
+    "extended description",
+    "memo",
+    "sub description",
+    "sub-description",
+];
+
+pub(super) fn is_more_text(title: &str) -> bool {
+    MORE_TEXT.contains(&bare(title).as_str())
+}
+
 /// The first words of longer titles, such as "Date de l'opération".
 fn beginning(field: Field, title: &str) -> Option<usize> {
     let words: &[&str] = match field {
