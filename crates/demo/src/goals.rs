@@ -35,7 +35,7 @@ pub(super) fn person(world: &World) -> Person {
 }
 
 pub(super) fn goals(world: &World) -> Vec<GoalSeed> {
-    let owed = -world.balance(Account::CarLoan, world.start - 1);
+    let owed = -world.balance(Account::CarLoan, world.today);
     let emergency: &[Account] = &[Account::HighYield, Account::Savings];
     let goal = |name, goal_type, status, target_minor, months: Option<i32>, linked: &[Account]| {
         let id = |it: &Account| world.identity(*it).external_id.clone();

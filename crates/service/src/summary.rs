@@ -183,7 +183,7 @@ impl Builder<'_> {
         Some(v1::NextOutflow {
             name: stream.name.clone(),
             date: Day(on),
-            amount: self.money(self.rates.to_base(stream.average_minor, stream.currency)?),
+            amount: self.money(self.rates.to_base(stream.expected_minor(), stream.currency)?),
         })
     }
 }

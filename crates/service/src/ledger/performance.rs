@@ -44,8 +44,8 @@ pub struct Dividend {
 }
 
 /// The performance of all visible investment accounts, or of one. Deposits and withdrawals are transfers between
-/// accounts, and other transactions that are labeled as such; purchases, sales, dividends and fees are part of the
-/// return. An account counts from its first known balance on, which is a deposit of that day.
+/// accounts, other transactions that are labeled as such, and contributions to a retirement plan; purchases, sales,
+/// dividends and fees are part of the return. Contributions have the category of purchases and sales, so their text tells. An account counts from its first known balance on, which is a deposit of that day.
 pub async fn get(
     app: &App,
     caller: &Caller,
@@ -171,7 +171,11 @@ async fn list_dividends(
 const FLOWS: &str = "select posted_on, cast(sum(amount_minor) as bigint) from transactions
     where user_id = $1 and account_id = $2 and posted_on > $3 and state = 'posted'
     and (transfer_id is not null or category = 'INCOME_WAGES'
-        or (category like 'TRANSFER%' and category not like '%INVESTMENT_AND_RETIREMENT_FUNDS'))
+        or (category like 'TRANSFER%' and category not like '%INVESTMENT_AND_RETIREMENT_FUNDS')
+        or (category = 'TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS'
+            and (lower(description) like '%contribution%' or lower(description) like '%rollover%'))
+        or (category = 'TRANSFER_OUT_INVESTMENT_AND_RETIREMENT_FUNDS'
+            and (lower(description) like '%withdrawal%' or lower(description) like '%rollover%')))
     group by posted_on order by posted_on limit 20000";
 const DIVIDENDS: &str = "select posted_on, amount_minor, description from transactions
     where user_id = $1 and account_id = $2 and posted_on >= $3 and state = 'posted'

@@ -6,8 +6,10 @@ use calc::investments::{SortBy, View};
 use service::access::keys::NewKey;
 use service::ledger::accounts;
 use service::ledger::investments::{self, Investments, parse_sort};
+use service::ledger::performance;
+use service::ledger::spans::Span;
 use service::{Error, Scopes};
-use testkit::draft::{brokerage, checking, position, rate, statement};
+use testkit::draft::{brokerage, checking, position, rate, statement, txn};
 use testkit::{Person, World, new_key};
 use wire::v1::{self, Scope};
 
@@ -190,4 +192,24 @@ async fn investments_are_hidden_from_other_people_and_keys_without_access() {
     let refused = read(&blind.caller, None).await;
     assert!(matches!(refused, Err(Error::Forbidden(it)) if it.has(Scope::InvestmentsRead)));
     assert_eq!(View::default().sort_by, SortBy::CurrentValue);
+}
+
+/// A purchase and a contribution have the same category; only the contribution was put in.
+#[tokio::test]
+async fn contributions_to_a_retirement_plan_are_no_gain() {
+    const INTO: &str = "TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS";
+    const OUT_OF: &str = "TRANSFER_OUT_INVESTMENT_AND_RETIREMENT_FUNDS";
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let plan = brokerage("401k")
+        .past_balance("2026-01-02", 1_000_000)
+        .with(txn("2026-02-02", 50_000, "CONTRIBUTION EMPLOYER MATCH").category(INTO))
+        .with(txn("2026-02-03", -40_000, "BOUGHT INDEX FUND").category(OUT_OF))
+        .with(txn("2026-02-20", 15_000, "SOLD BOND FUND").category(INTO))
+        .with(txn("2026-02-25", -20_000, "Withdrawal").category(OUT_OF))
+        .balance("2026-03-10T11:00:00Z", 1_060_000);
+    robin.import(statement([plan])).await;
+    let found = performance::get(&world.app, &robin.caller, None, Span::All).await.unwrap();
+    let found = found.performance.unwrap();
+    assert_eq!((found.net_flow_minor, found.gain_minor), (30_000, 30_000));
 }

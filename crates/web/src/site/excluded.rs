@@ -23,6 +23,16 @@ pub(super) fn wire_note(view: View, excluded: &[Excluded]) -> Markup {
     sentence(view, &excluded.iter().filter_map(amount).collect::<Vec<_>>())
 }
 
+/// A sentence beside totals of the same accounts, which names only the currencies.
+pub(super) fn currencies_note(excluded: &[ExcludedBalance]) -> Markup {
+    let codes: Vec<&str> = excluded.iter().map(|it| it.currency.code()).collect();
+    html! {
+        @if !codes.is_empty() {
+            p.warning { "Amounts in " (codes.join(", ")) " are not included, because there is no exchange rate." }
+        }
+    }
+}
+
 fn sentence(view: View, amounts: &[Money]) -> Markup {
     html! {
         @if !amounts.is_empty() {

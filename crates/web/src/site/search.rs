@@ -1,9 +1,10 @@
-//! Search over everything: pages, things to do, accounts, categories and transactions. The search dialog shows the same.
+//! Search over everything: pages, things to do, accounts, goals, categories and transactions. The search dialog shows the same.
 
 use axum::extract::RawQuery;
 use base::category::Category;
 use maud::{Markup, html};
 use service::ledger::accounts::{self, Status};
+use service::ledger::goals;
 use service::ledger::transactions::Filter;
 
 use super::app_page::AppPage;
@@ -13,15 +14,16 @@ use super::icons;
 use super::navigation::{self, NavItem};
 use super::person::Person;
 use super::transactions::recent::Recent;
-use super::urls;
+use super::{settings, urls};
 
 const ACCOUNTS_MAX: usize = 5;
+const GOALS_MAX: usize = 5;
 const CATEGORIES_MAX: usize = 4;
 const TRANSACTIONS_MAX: usize = 6;
 const TEXT_MAX: usize = 100;
 
 /// Things to do that have a page of their own.
-const ACTIONS: [(&str, &str); 9] = [
+const ACTIONS: [(&str, &str); 10] = [
     ("Import bank files", "/import"),
     ("Connect a bank", "/connections/add"),
     ("Add a manual account", "/accounts/new"),
@@ -30,6 +32,7 @@ const ACTIONS: [(&str, &str); 9] = [
     ("Add webhook endpoint", "/settings/webhooks"),
     ("Download your data", "/settings/data"),
     ("Change password", "/settings/security"),
+    ("Add a passkey", "/settings/security"),
     ("Change currency or time zone", "/settings"),
 ];
 
@@ -51,10 +54,12 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
 }
 
 /// What a text was found in. An empty text finds the pages.
+#[derive(Default)]
 struct Found {
     pages: Vec<(&'static str, &'static str)>,
     actions: Vec<(&'static str, &'static str)>,
     accounts: Vec<(String, String)>,
+    goals: Vec<(String, String)>,
     categories: Vec<Category>,
     transactions: Option<Recent>,
 }
@@ -63,17 +68,21 @@ impl Found {
     async fn read(person: &Person, text: &str) -> service::Result<Found> {
         let sought = text.to_lowercase();
         let matches = |name: &str| name.to_lowercase().contains(&sought);
-        let pages = navigation::pages().filter(|(name, _)| matches(name)).collect();
+        let mut pages: Vec<_> = navigation::pages().filter(|(name, _)| matches(name)).collect();
         if text.is_empty() {
-            let nothing = (Vec::new(), Vec::new(), Vec::new());
-            let (actions, accounts, categories) = nothing;
-            return Ok(Found { pages, actions, accounts, categories, transactions: None });
+            return Ok(Found { pages, ..Found::default() });
         }
+        let settings = settings::pages(person).filter(|(name, _)| matches(name));
+        let settings: Vec<_> =
+            settings.filter(|(_, href)| pages.iter().all(|it| it.1 != *href)).collect();
+        pages.extend(settings);
         let all = accounts::Filter { status: Status::All, include_hidden: false };
         let accounts = accounts::list(person.app(), &person.caller, all).await?;
         let accounts = accounts
             .into_iter()
             .filter(|it| matches(&it.name) || it.institution_name.as_deref().is_some_and(matches));
+        let goals = goals::list(person.app(), &person.caller, None).await?;
+        let goals = goals.into_iter().filter(|it| matches(&it.name));
         let by_text = Filter { q: Some(text.to_owned()), ..Filter::default() };
         Ok(Found {
             pages,
@@ -82,6 +91,7 @@ impl Found {
                 .take(ACCOUNTS_MAX)
                 .map(|it| (it.name, format!("/accounts/{}", it.id)))
                 .collect(),
+            goals: goals.take(GOALS_MAX).map(|it| (it.name, format!("/goals/{}", it.id))).collect(),
             categories: Category::ALL
                 .into_iter()
                 .filter(|it| matches(it.label()))
@@ -103,15 +113,18 @@ impl Found {
         let is_empty = self.pages.is_empty()
             && self.actions.is_empty()
             && self.accounts.is_empty()
+            && self.goals.is_empty()
             && self.categories.is_empty()
             && self.transactions.as_ref().is_none_or(Recent::is_empty);
         html! {
             @if is_empty { p.soft { "Nothing found for “" (text) "”." } }
             (links("Pages", &self.pages))
             (links("Actions", &self.actions))
-            @if !self.accounts.is_empty() {
-                h2 { "Accounts" }
-                ul.rows { @for (name, href) in &self.accounts { li { a href=(href) { (name) } } } }
+            @for (title, found) in [("Accounts", &self.accounts), ("Goals", &self.goals)] {
+                @if !found.is_empty() {
+                    h2 { (title) }
+                    ul.rows { @for (name, href) in found { li { a href=(href) { (name) } } } }
+                }
             }
             @if !self.categories.is_empty() {
                 h2 { "Categories" }

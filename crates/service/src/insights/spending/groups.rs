@@ -22,7 +22,8 @@ base::words!(
 
 /// The key of spending without a category, and of spending without a known merchant.
 pub(super) const UNCATEGORIZED: &str = "UNCATEGORIZED";
-const UNKNOWN: &str = "unknown";
+/// The key of what has no merchant.
+pub const UNKNOWN: &str = "unknown";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Group {

@@ -15,8 +15,8 @@ use jiff::ToSpan as _;
 use wire::json::{Day, Number};
 use wire::v1::{self, Scope};
 
-pub use self::groups::GroupBy;
 use self::groups::{Group, Groups};
+pub use self::groups::{GroupBy, UNKNOWN};
 pub use self::periods::{Compare, Period};
 use super::cash_flow::{self, FlowKind, IndexedFlow, UnpackedMonth};
 use super::pipeline;

@@ -149,7 +149,7 @@ fn forgotten() -> Markup {
         details {
             summary { "Forgot password?" }
             p.soft {
-                "No emails are sent here. Sign in with a passkey if you added one. Otherwise ask whoever runs this \
+                "No emails are sent here. Sign in with a passkey if you added one. Otherwise ask the administrator of this \
                  server to set a new password for you with " code { "evenkeel user password" } ". Your data stays as it is."
             }
         }

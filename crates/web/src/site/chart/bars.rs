@@ -1,16 +1,31 @@
 //! Grouped bar charts, such as income and spending by month.
 
-use base::{Currency, Money};
+use base::{Currency, Date, Money};
 use maud::{Markup, html};
 
 use super::scale::{Scale, decimal};
 use super::{HEIGHT, LEFT, WIDTH, figure, grid, series};
 use crate::site::format::View;
 
+/// The bars of a month.
 pub(crate) struct Group {
-    pub(crate) name: String,
+    /// Its first day.
+    pub(crate) month: Date,
     /// One value for each series of the chart.
     pub(crate) minor: Vec<i64>,
+}
+
+impl Group {
+    /// The label below its bars: "Nov", or the year in January.
+    pub(super) fn label(&self) -> String {
+        let pattern = if self.month.month() == 1 { "%Y" } else { "%b" };
+        self.month.strftime(pattern).to_string()
+    }
+
+    /// Its name in the table, such as "Nov 2026".
+    pub(super) fn name(&self) -> String {
+        self.month.strftime("%b %Y").to_string()
+    }
 }
 
 pub(crate) struct Bars<'a> {
@@ -41,7 +56,7 @@ impl Bars<'_> {
                         @for (index, minor) in group.minor.iter().enumerate() {
                             (self.bar(&scale, (group_index, index), *minor))
                         }
-                        (self.name(group_index, &group.name))
+                        (self.label(group_index, &group.label()))
                     }
                 }
             }
@@ -49,11 +64,8 @@ impl Bars<'_> {
         let mut columns = vec!["Month"];
         columns.extend(self.series);
         let text = |it: &i64| view.money_text(money(*it));
-        let rows: Vec<(String, Vec<String>)> = self
-            .groups
-            .iter()
-            .map(|it| (it.name.clone(), it.minor.iter().map(text).collect()))
-            .collect();
+        let rows: Vec<(String, Vec<String>)> =
+            self.groups.iter().map(|it| (it.name(), it.minor.iter().map(text).collect())).collect();
         figure(self.title, picture, &columns, &rows)
     }
 
@@ -74,13 +86,13 @@ impl Bars<'_> {
         }
     }
 
-    /// The name below a group. Every second one is left out if there are many, so that they do not overlap.
-    fn name(&self, group_index: usize, name: &str) -> Markup {
+    /// The label below a group. Every second one is left out if there are many, so that they do not overlap.
+    fn label(&self, group_index: usize, label: &str) -> Markup {
         let shown =
             self.groups.len() <= 7 || (self.groups.len() - 1 - group_index).is_multiple_of(2);
         let x = LEFT * 10 + self.group_width() * group_index as i64 + self.group_width() / 2;
         html! {
-            @if shown { text.label.middle x=(decimal(x)) y=(HEIGHT - 10) { (name) } }
+            @if shown { text.label.middle x=(decimal(x)) y=(HEIGHT - 10) { (label) } }
         }
     }
 }

@@ -39,7 +39,7 @@ impl Stacks<'_> {
                 @for (index, group) in self.groups.iter().enumerate() {
                     g.group {
                         (self.stack(&scale, index, group))
-                        (self.name(index, &group.name))
+                        (self.label(index, &group.label()))
                     }
                 }
             }
@@ -50,7 +50,7 @@ impl Stacks<'_> {
         let row = |it: &Group| {
             let total = it.minor.iter().fold(0_i64, |sum, part| sum.saturating_add(*part));
             let parts = it.minor.iter().map(|part| text(*part));
-            (it.name.clone(), [text(total)].into_iter().chain(parts).collect())
+            (it.name(), [text(total)].into_iter().chain(parts).collect())
         };
         let rows: Vec<(String, Vec<String>)> = self.groups.iter().map(row).collect();
         figure(self.title, picture, &columns, &rows)
@@ -81,13 +81,13 @@ impl Stacks<'_> {
         }
     }
 
-    /// The name below a stack. Every second or third one is left out if there are many.
-    fn name(&self, index: usize, name: &str) -> Markup {
+    /// The label below a stack. Every second or third one is left out if there are many.
+    fn label(&self, index: usize, label: &str) -> Markup {
         let every = self.groups.len().div_ceil(7);
         let shown = (self.groups.len() - 1 - index).is_multiple_of(every);
         let x = LEFT * 10 + self.slot() * index as i64 + self.slot() / 2;
         html! {
-            @if shown { text.label.middle x=(decimal(x)) y=(HEIGHT - 10) { (name) } }
+            @if shown { text.label.middle x=(decimal(x)) y=(HEIGHT - 10) { (label) } }
         }
     }
 }
@@ -107,7 +107,7 @@ mod tests {
     fn amounts_below_zero_are_stacked_downwards() {
         let series =
             ["Food", "Travel"].map(|it| Series { name: it.to_owned(), color: "c0".to_owned() });
-        let groups = [Group { name: "Nov".to_owned(), minor: vec![10_000, -5_000] }];
+        let groups = [Group { month: "2026-11-01".parse().unwrap(), minor: vec![10_000, -5_000] }];
         let stacks =
             Stacks { title: "Spending", currency: Currency::USD, series: &series, groups: &groups };
         let today = "2026-11-16".parse().unwrap();

@@ -1,8 +1,11 @@
-//! The labels along time: at most six, at the beginnings of days, months or years, short enough for a phone.
+//! The labels along time: four to seven where the time is long enough, at the beginnings of days, months or years, short
+//! enough for a phone.
 
 use base::{Date, date_from_days, days_from_date};
 
-const TICKS_MAX: usize = 6;
+/// Days have longer labels than months.
+const DAY_TICKS_MAX: usize = 6;
+const MONTH_TICKS_MAX: usize = 7;
 
 /// The distance between labels.
 #[derive(Clone, Copy)]
@@ -11,18 +14,21 @@ enum Step {
     Months(i64),
 }
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 16] = [
     Step::Days(1),
     Step::Days(2),
     Step::Days(4),
     Step::Days(7),
     Step::Days(14),
+    Step::Days(21),
     Step::Months(1),
     Step::Months(2),
     Step::Months(3),
+    Step::Months(4),
     Step::Months(6),
     Step::Months(12),
     Step::Months(24),
+    Step::Months(36),
     Step::Months(60),
     Step::Months(120),
 ];
@@ -30,12 +36,19 @@ const STEPS: [Step; 13] = [
 /// The days that get a label, with their labels: "3 Nov", "Nov", or the year in January.
 pub(super) fn between(first: Date, last: Date) -> Vec<(Date, String)> {
     let fitting = STEPS.into_iter().map(|it| (it, it.days(first, last)));
-    let fitting = fitting.into_iter().find(|(_, days)| days.len() <= TICKS_MAX);
+    let fitting = fitting.into_iter().find(|(step, days)| days.len() <= step.ticks_max());
     let (step, days) = fitting.unwrap_or((Step::Months(60), vec![first]));
     days.into_iter().map(|on| (on, step.label(on))).collect()
 }
 
 impl Step {
+    fn ticks_max(self) -> usize {
+        match self {
+            Step::Days(_) => DAY_TICKS_MAX,
+            Step::Months(_) => MONTH_TICKS_MAX,
+        }
+    }
+
     fn days(self, first: Date, last: Date) -> Vec<Date> {
         match self {
             Step::Days(step) => {
@@ -78,6 +91,8 @@ mod tests {
     fn labels_are_few_short_and_at_round_days() {
         assert_eq!(labels("2026-11-16", "2026-11-16"), ["16 Nov"]);
         assert_eq!(labels("2026-10-16", "2026-11-16").len(), 5);
+        assert_eq!(labels("2026-08-18", "2026-11-18").len(), 5);
+        assert_eq!(labels("2026-04-20", "2026-11-18").len(), 7);
         assert_eq!(labels("2026-05-16", "2026-11-16"), ["Jun", "Jul", "Aug", "Sep", "Oct", "Nov"]);
         assert_eq!(labels("2025-11-16", "2026-11-16"), ["2026", "Mar", "May", "Jul", "Sep", "Nov"]);
         assert_eq!(labels("2016-11-16", "2026-11-16"), ["2018", "2020", "2022", "2024", "2026"]);
@@ -85,12 +100,12 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn there_are_never_more_than_six(start in -10_000_i64..30_000, length in 0_i64..20_000) {
+        fn there_are_three_to_seven(start in -10_000_i64..30_000, length in 0_i64..20_000) {
             let (first, last) = (date_from_days(start), date_from_days(start + length));
             let ticks = between(first, last);
-            proptest::prop_assert!(ticks.len() <= TICKS_MAX);
+            proptest::prop_assert!(ticks.len() <= MONTH_TICKS_MAX);
             proptest::prop_assert!(ticks.iter().all(|(on, _)| (first..=last).contains(on)));
-            proptest::prop_assert!(!(28..=14_000).contains(&length) || ticks.len() >= 2, "{ticks:?}");
+            proptest::prop_assert!(!(28..=14_000).contains(&length) || ticks.len() >= 3, "{ticks:?}");
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::site::form::Form;
 use crate::site::format::{count_text, plural};
 use crate::site::person::Person;
 
-const SHOWN: usize = 20;
+const SHOWN: usize = 100;
 
 pub(super) async fn card(person: &Person) -> Result<Markup, PageError> {
     let last = imports::list(person.app(), &person.caller, None, SHOWN).await?;

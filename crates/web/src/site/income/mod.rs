@@ -127,8 +127,8 @@ impl IncomePage<'_> {
 
     fn chart(&self) -> Markup {
         let month = |it: &income::Month| Group {
-            name: it.start.strftime("%b").to_string(),
-            minor: vec![it.income_minor, it.spent_minor],
+            month: it.start,
+            minor: vec![it.received_minor, it.spent_minor],
         };
         let groups: Vec<Group> = self.income.months.iter().map(month).collect();
         let bars = Bars {

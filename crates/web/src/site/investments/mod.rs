@@ -90,7 +90,7 @@ fn page(
                 dd { (change(view, money(total.day_change_minor), total.day_change_percent)) }
             }
             div.tile {
-                dt { "Gain" }
+                dt { "Gain since purchase" }
                 dd { (change(view, money(total.total_gain_loss_minor), total.total_gain_loss_percent)) }
             }
         }

@@ -37,7 +37,7 @@ fn figures(view: View, development: &Development, found: &Performance) -> Markup
         dl.numbers.amounts {
             div { dt { "Return" } dd { (rate(found.time_weighted)) } }
             div { dt { "Your return" } dd { (rate(found.money_weighted)) } }
-            div { dt { "Gain" } dd { (view.signed(money(found.gain_minor))) } }
+            div { dt { "Gain in this period" } dd { (view.signed(money(found.gain_minor))) } }
             div { dt { "Put in" } dd { (view.signed(money(found.net_flow_minor))) } }
         }
         p.soft {

@@ -32,7 +32,7 @@ use super::person::Person;
 use super::transactions::recent::Recent;
 
 /// How many past months the average is taken from.
-const MONTHS_USUAL: i64 = 6;
+const MONTHS_USUAL: i64 = 12;
 /// How many of the newest transactions are shown.
 const RECENT: usize = 6;
 
@@ -146,7 +146,7 @@ fn page(person: &Person, data: &OverviewData) -> Markup {
                 (data.recent.card(person))
             }
             div {
-                @if let Some(left) = &data.cash_left { (spending_card::cash(person, left)) }
+                @if let Some(left) = &data.cash_left { (spending_card::cash(person, data, left)) }
                 (attention::bills(person, data))
                 (progress::month(person, data))
                 (progress::goals(person, data))

@@ -55,7 +55,7 @@ fn change(view: View, data: &OverviewData) -> Markup {
                 span aria-hidden="true" { (arrow) " " }
                 span.hush { (direction) }
                 strong { (view.signed(amount)) }
-                @if let Some(of) = Percent::of(minor, first.minor.saturating_abs()) { " (" (percent(of)) ")" }
+                @if let Some(of) = percent_of(minor, first.minor) { " (" (percent(of)) ")" }
             }
             " since " (view.day(first.on))
         }
@@ -107,4 +107,11 @@ fn side(view: View, data: &OverviewData, title: &str, debts: bool) -> Markup {
 
 fn anchor(kind: AccountKind) -> String {
     format!("/accounts#{}", kind.as_str())
+}
+
+/// The change as a percentage of the first value; none if that was so small that the percentage says nothing.
+fn percent_of(change: i64, first: i64) -> Option<Percent> {
+    let first = first.saturating_abs();
+    let is_small = change.saturating_abs() / 10 > first;
+    Percent::of(change, first).filter(|_| !is_small)
 }

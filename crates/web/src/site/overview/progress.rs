@@ -9,9 +9,9 @@ use service::ledger::goals::Goal;
 use super::OverviewData;
 use crate::site::chart::{Bars, Group};
 use crate::site::errors::sentence;
+use crate::site::excluded;
 use crate::site::format::View;
 use crate::site::person::Person;
-use crate::site::urls;
 
 const GOALS_SHOWN: usize = 4;
 
@@ -19,8 +19,6 @@ pub(super) fn month(person: &Person, data: &OverviewData) -> Markup {
     let (view, months) = (person.view, &data.months);
     let usual = months.average();
     let money = |minor| Money::new(minor, months.currency);
-    let start = months.this.start.to_string();
-    let spent_from = urls::query_string(&[("from", start.as_str())]);
     let tile = |name: &str, href: &str, minor: i64, usual: Option<i64>| {
         html! {
             div.tile {
@@ -42,9 +40,10 @@ pub(super) fn month(person: &Person, data: &OverviewData) -> Markup {
             }
             dl.tiles {
                 (tile("Income", "/income", months.this.totals.income_minor, usual.map(|it| it.income_minor)))
-                (tile("Spending", &format!("/transactions{spent_from}"), months.this.totals.spending_minor,
+                (tile("Spending", "/spending", months.this.totals.spending_minor,
                     usual.map(|it| it.spending_minor)))
             }
+            (excluded::currencies_note(&data.worth.excluded))
             (bars(view, data))
         }
     }
@@ -53,7 +52,7 @@ pub(super) fn month(person: &Person, data: &OverviewData) -> Markup {
 fn bars(view: View, data: &OverviewData) -> Markup {
     let months = &data.months;
     let group = |it: &Month| Group {
-        name: it.start.strftime("%b").to_string(),
+        month: it.start,
         minor: vec![it.totals.income_minor, it.totals.spending_minor],
     };
     let groups: Vec<Group> = months.past.iter().map(group).collect();

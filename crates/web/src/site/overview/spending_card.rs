@@ -6,6 +6,7 @@ use service::insights::cash_left::CashLeft;
 use service::insights::spending::history::CategoryMonths;
 
 use super::OverviewData;
+use crate::site::excluded;
 use crate::site::format::{View, plural};
 use crate::site::icons;
 use crate::site::person::Person;
@@ -43,6 +44,7 @@ pub(super) fn spending(person: &Person, data: &OverviewData) -> Markup {
                     p.soft { "The line marks an average month." }
                 }
             }
+            (excluded::currencies_note(&data.worth.excluded))
         }
     }
 }
@@ -87,7 +89,7 @@ fn bar(now: i64, usual: Option<i64>, largest: i64, color: &str) -> Markup {
 }
 
 /// What remains after the bills that come before the next income.
-pub(super) fn cash(person: &Person, left: &CashLeft) -> Markup {
+pub(super) fn cash(person: &Person, data: &OverviewData, left: &CashLeft) -> Markup {
     let view = person.view;
     let money = |minor| Money::new(minor, left.currency);
     html! {
@@ -107,6 +109,7 @@ pub(super) fn cash(person: &Person, left: &CashLeft) -> Markup {
                 }
                 (left.income_name) ", expected " (view.relative_day(left.income_on)) "."
             }
+            (excluded::currencies_note(&data.worth.excluded))
         }
     }
 }

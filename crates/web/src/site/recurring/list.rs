@@ -87,7 +87,7 @@ fn nothing() -> Markup {
         div.empty {
             h2 { "No recurring payments yet" }
             p { "Paychecks, bills and subscriptions appear here after a few payments." }
-            a.button.outlined href="/transactions" { "Go to transactions" }
+            a.button.outlined href="/import" { "Import transactions" }
         }
     }
 }
@@ -99,7 +99,7 @@ fn totals(view: View, listed: &StreamList) -> Markup {
         dl.tiles.sums {
             div.tile { dt { "Monthly income" } dd { (money(into)) } }
             div.tile { dt { "Monthly bills" } dd { (money(out.saturating_neg())) } }
-            div.tile { dt { "Left over" } dd { (money(into.saturating_sub(out))) } }
+            div.tile { dt { "After bills" } dd { (money(into.saturating_sub(out))) } }
         }
         p.soft { "Monthly amounts are averages. Weekly and yearly payments are converted to a month." }
         (excluded::note(view, &listed.excluded))

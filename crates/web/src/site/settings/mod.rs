@@ -149,6 +149,12 @@ impl Settings {
     }
 }
 
+/// The names and paths of the settings pages that the person sees.
+pub(super) fn pages(person: &Person) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let tabs = groups_of(person).iter().flat_map(|(_, tabs)| tabs.iter());
+    tabs.map(|(_, href, name)| (*name, *href))
+}
+
 /// The groups of tabs that the person sees. Only an admin sees the one of the installation.
 fn groups_of(person: &Person) -> &'static [(&'static str, &'static [NamedTab])] {
     match person.user.role == Role::Admin {

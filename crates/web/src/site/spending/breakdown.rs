@@ -2,7 +2,7 @@
 
 use base::{Currency, Money};
 use maud::{Markup, html};
-use service::insights::spending::GroupBy;
+use service::insights::spending::{GroupBy, UNKNOWN};
 use wire::v1;
 
 use super::SpendingPage;
@@ -66,14 +66,14 @@ impl SpendingPage<'_> {
                     span.marked {
                         (self.mark(group))
                         span {
-                            @if is_group { (self.link(group)) } @else { (group.label) }
+                            @if is_group && self.has_list(group) { (self.link(group)) } @else { (group.label) }
                             span.soft { (plural(group.transaction_count, "transaction", "transactions")) }
                         }
                     }
                 }
                 td.gauge { (bar(minor, largest, &self.color(group))) }
                 td.figure data-label="Spent" {
-                    @if is_group { a href=(self.transactions_of(group)) { (view.money(self.money(minor))) } }
+                    @if is_group && self.has_list(group) { a href=(self.transactions_of(group)) { (view.money(self.money(minor))) } }
                     @else { (view.money(self.money(minor))) }
                 }
                 td.figure data-label=(self.compared_name()) { (view.money_or_unknown(before.map(|it| self.money(it)))) }
@@ -110,6 +110,11 @@ impl SpendingPage<'_> {
         html! { a href=(href) { (group.label) } }
     }
 
+    /// Whether a list of transactions can show what this is made of: there is no filter for an unknown merchant.
+    fn has_list(&self, group: &v1::SpendingGroup) -> bool {
+        self.choice.by != GroupBy::Merchant || group.key != UNKNOWN
+    }
+
     pub(super) fn transactions_of(&self, group: &v1::SpendingGroup) -> String {
         let key = group.key.as_str();
         self.choice.transactions(match self.choice.by {
@@ -142,7 +147,8 @@ impl SpendingPage<'_> {
                                 span.what.marked {
                                     (icons::initials_mark(&group.label))
                                     span {
-                                        a href=(self.choice.transactions(("q", &group.key))) { (group.label) }
+                                        @if group.key == UNKNOWN { (group.label) }
+                                        @else { a href=(self.choice.transactions(("q", &group.key))) { (group.label) } }
                                         span.soft { (plural(group.transaction_count, "transaction", "transactions")) }
                                     }
                                 }

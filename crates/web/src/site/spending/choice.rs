@@ -101,8 +101,14 @@ impl Choice {
     /// The transactions of the period, with one more filter.
     pub(super) fn transactions(&self, filter: (&str, &str)) -> String {
         let (from, to) = (self.days.start.to_string(), self.days.end.to_string());
-        let query =
-            urls::query_string(&[filter, ("from", &from), ("to", &to), ("transfers", "hide")]);
+        // Spending counts posted transactions only.
+        let query = urls::query_string(&[
+            filter,
+            ("from", &from),
+            ("to", &to),
+            ("transfers", "hide"),
+            ("status", "posted"),
+        ]);
         format!("/transactions{query}")
     }
 }

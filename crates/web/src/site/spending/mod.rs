@@ -183,6 +183,7 @@ impl SpendingPage<'_> {
                         }
                     }
                     p.soft { (self.change()) }
+                    p.soft { "Refunds are subtracted. Pending transactions count once they are posted." }
                 }
                 (self.comparisons())
             }
@@ -272,7 +273,7 @@ impl SpendingPage<'_> {
                 let rest = categories[shown..].iter().map(|it| it.minor[index]);
                 minor.push(rest.fold(0, i64::saturating_add));
             }
-            Group { name: month_name(*month), minor }
+            Group { month: *month, minor }
         };
         let groups: Vec<Group> = self.history.months.iter().enumerate().map(group).collect();
         html! {
@@ -312,11 +313,6 @@ impl SpendingPage<'_> {
 }
 
 /// "Nov", or the year in January.
-fn month_name(month: base::Date) -> String {
-    let pattern = if month.month() == 1 { "%Y" } else { "%b" };
-    month.strftime(pattern).to_string()
-}
-
 fn nothing() -> Markup {
     html! {
         h1 { "Spending" }

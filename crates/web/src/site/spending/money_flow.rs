@@ -52,7 +52,7 @@ fn sides(flow: &MoneyFlow) -> (Vec<Stream>, Vec<Stream>) {
     let sum = |side: &[Stream]| side.iter().fold(0_i64, |sum, it| sum.saturating_add(it.minor));
     let left = sum(&sources).saturating_sub(sum(&targets));
     match left {
-        1.. => targets.push(stream("Left over", left, GRAY)),
+        1.. => targets.push(stream("Not spent", left, GRAY)),
         0 => {}
         _ => sources.push(stream("From savings", left.saturating_neg(), GRAY)),
     }

@@ -188,8 +188,8 @@ impl List<'_> {
                     }
                 }
             }
-            p.soft { "Transfers between your accounts are not included. Refunds count as money in here; on Spending, they are \
-                 subtracted." }
+            p.soft { "Transfers between your accounts are not included. Refunds count as money in, and pending transactions count \
+                 already; on Spending, refunds are subtracted and pending transactions left out." }
         }
     }
 

@@ -59,6 +59,7 @@ impl Search {
         search.read_tag();
         search.read_amount();
         search.read_dates(today);
+        search.read_category();
         let Filter { start_on, end_on, .. } = search.filter;
         if start_on.zip(end_on).is_some_and(|(start, end)| start > end) {
             search
@@ -115,6 +116,23 @@ impl Search {
         if let Some((rest, (start, end))) = date_words::split(text, today) {
             filter.q = (!rest.is_empty()).then_some(rest);
             (filter.start_on, filter.end_on) = (Some(start), Some(end));
+        }
+    }
+
+    /// Takes a category that the whole text names, such as "groceries", unless one is given.
+    fn read_category(&mut self) {
+        let filter = &mut self.filter;
+        if filter.category.is_some() || filter.category_tier1.is_some() || filter.uncategorized {
+            return;
+        }
+        let Some(text) = filter.q.as_deref() else { return };
+        let is_named = |label: &str| label.eq_ignore_ascii_case(text);
+        // A whole group comes before the category of the same name in it, which has what is left over.
+        let group = Category::ALL.into_iter().find(|it| is_named(&it.primary_label()));
+        if let Some(group) = group {
+            (filter.q, filter.category_tier1) = (None, Some(group.primary().to_owned()));
+        } else if let Some(found) = Category::ALL.into_iter().find(|it| is_named(it.label())) {
+            (filter.q, filter.category) = (None, Some(found));
         }
     }
 
@@ -193,9 +211,21 @@ impl Search {
         self.given.iter().map(chip).collect()
     }
 
+    /// The category that is searched.
+    fn named_category(&self) -> Option<String> {
+        let is_primary =
+            |it: &Category| Some(it.primary()) == self.filter.category_tier1.as_deref();
+        let detailed = self.filter.category.map(|it| it.label().to_owned());
+        detailed.or_else(|| Some(Category::ALL.into_iter().find(is_primary)?.primary_label()))
+    }
+
     fn words(&self, name: &str, value: &str, accounts: &[Account], view: View) -> String {
         let day = |on: Option<Date>| on.map(|it| view.day(it)).unwrap_or_default();
         match (name, value) {
+            ("q", text) if self.value("category").is_empty() => match self.named_category() {
+                Some(category) => format!("“{text}”, in the category {category}"),
+                None => format!("“{text}”"),
+            },
             ("q", text) => format!("“{text}”"),
             ("account", _) => {
                 let named = accounts.iter().find(|it| Some(it.id) == self.filter.account_id);

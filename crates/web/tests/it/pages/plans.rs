@@ -35,6 +35,8 @@ async fn a_goal_is_created_changed_and_paused_by_forms() {
     let page = browser.submit("/goals/new", &fields).await.good();
     assert!(page.contains("A boat") && page.contains("$12,500.50"), "{page}");
     assert!(page.contains("Goal created."), "{page}");
+    let found = browser.get("/search?q=boat").await.good();
+    assert!(found.contains("<h2>Goals</h2>") && found.contains(">A boat</a>"), "{found}");
     assert!(!browser.get("/goals").await.good().contains("Goal created."));
     let goal = goals::list(&world.app, &robin.caller, None).await.unwrap().remove(0);
     let paused = format!("/goals/{}/status", goal.id);

@@ -76,6 +76,12 @@ async fn transactions_are_grouped_by_day_below_the_totals_of_the_filter() {
     assert!(page.contains("PAYROLL") && !page.contains("KROGER"), "{page}");
     let page = browser.get("/transactions?q=kroger+last+year").await.good();
     assert!(page.contains("No matches"), "{page}");
+    // So is the name of a category.
+    for name in ["groceries", "Food+and+drink+this+month"] {
+        let page = browser.get(&format!("/transactions?q={name}")).await.good();
+        assert!(page.contains("KROGER") && !page.contains("PAYROLL"), "{page}");
+        assert!(page.contains("in the category"), "{page}");
+    }
 }
 
 #[tokio::test]
@@ -106,6 +112,8 @@ async fn the_search_finds_pages_actions_accounts_categories_and_transactions() {
         ("everyday", "/accounts/acc_"),
         ("grocer", "category=FOOD_AND_DRINK_GROCERIES"),
         ("kroger", "/transactions/txn_"),
+        ("audit", "/settings/audit"),
+        ("passkey", "/settings/security"),
         ("zzz", "Nothing found"),
     ] {
         let page = browser.get(&format!("/search?q={text}")).await.good();
