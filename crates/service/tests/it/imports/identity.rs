@@ -203,3 +203,30 @@ async fn undoing_an_import_into_an_account_of_two_numbers_splits_them() {
     let first = preview(&world, &robin, &one).await;
     assert_eq!((first.destination, first.suggested), (Destination::Unknown, Some(into)));
 }
+
+/// N26 calls an account of every customer "Main Account". Another person's file must not go into it unasked.
+#[tokio::test]
+async fn a_name_that_every_customer_has_is_asked_unless_the_rows_are_the_same() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let file = |rows: &str| {
+        format!("Date,Description,Amount,Account Name\n{rows}").replace('|', ",Main Account\n")
+    };
+    let march = "2026-03-02,SHELL OIL,-20.00|2026-03-03,LIDL 12,-10.00|2026-03-04,PAYROLL,900.00|";
+    let made = commit_as_checking(&world, &robin, &file(march)).await;
+    let account = made.accounts[0];
+    let april = "2026-04-02,CVS 77,-8.00|2026-04-03,NETFLIX,-15.00|2026-04-04,PAYROLL,900.00|";
+    let other = preview(&world, &robin, &file(april)).await;
+    assert_eq!((other.destination, other.suggested), (Destination::Unknown, Some(account)));
+    // A file that goes on where the last one ended, with its rows, is the same account's.
+    let both = preview(&world, &robin, &file(&format!("{march}{april}"))).await;
+    assert_eq!(both.destination, Destination::Existing(account));
+}
+
+async fn commit_as_checking(world: &World, robin: &Person, text: &str) -> CommitOutcome {
+    let id = stage(world, robin, "statement", text).await;
+    let choice = AccountChoice { kind: Some(AccountKind::Depository), ..Default::default() };
+    let choices = Choices { accounts: [(0, choice)].into(), ..Default::default() };
+    files::choose(&world.app, &robin.caller, id, choices).await.unwrap();
+    files::commit(&world.app, &robin.caller, id).await.unwrap()
+}

@@ -225,10 +225,15 @@ impl<'m> Reader<'m> {
             })
     }
 
+    /// Whether the row only states a balance: by its text, or because it has nothing else of a transaction.
     fn is_balance_row(&self, cells: Cells<'_>) -> bool {
         let is_blank = |column: Option<usize>| cell(cells, column).is_empty();
         if !(is_blank(self.amount) && is_blank(self.debit) && is_blank(self.credit)) {
             return false;
+        }
+        let is_dated = !is_blank(self.date) || !is_blank(self.authorized);
+        if !is_dated && self.description.iter().all(|it| is_blank(Some(*it))) {
+            return true;
         }
         let text = cell(cells, self.description.first().copied()).to_lowercase();
         BALANCE_ROWS.iter().any(|it| text.starts_with(it))

@@ -154,7 +154,7 @@ pub(super) fn account_link(account: &FileAccount, columns: Option<&str>) -> Opti
         }
     };
     text::truncate_id(&mut external_id);
-    let is_named = columns.is_some() && identity::is_name(&draft.external_id);
+    let is_named = columns.is_some() && identity::is_own_name(&draft.external_id);
     Some(AccountLink { provenance, external_id, is_full: is_full || is_named })
 }
 

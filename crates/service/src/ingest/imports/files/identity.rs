@@ -1,5 +1,6 @@
 //! The identity of accounts in files: which identifiers are full, and whether two of them are the same account's.
 
+use base::Currency;
 use sources::files::FileAccount;
 
 /// Fewer letters and digits do not identify an account without its bank.
@@ -31,6 +32,35 @@ pub(super) fn is_name(text: &str) -> bool {
     let letters = text.chars().filter(|it| it.is_alphabetic()).count();
     letters > digits && letters > 3
 }
+
+/// Whether the name tells the account from others: banks give some names to an account of every customer.
+pub(super) fn is_own_name(text: &str) -> bool {
+    let is_code = |word: &&str| Currency::parse(&word.to_ascii_uppercase()).is_ok();
+    let words: Vec<&str> = text.split_whitespace().filter(|it| !is_code(it)).collect();
+    let words = words.join(" ").to_lowercase();
+    is_name(text) && !EVERYBODYS_NAMES.contains(&words.as_str())
+}
+
+/// Names of accounts without the currency, in small letters.
+const EVERYBODYS_NAMES: &[&str] = &[
+    "account",
+    "checking",
+    "checking account",
+    "compte principal",
+    "current",
+    "current account",
+    "deposit",
+    "girokonto",
+    "hauptkonto",
+    "joint",
+    "joint account",
+    "main",
+    "main account",
+    "personal",
+    "pocket",
+    "savings",
+    "savings account",
+];
 
 /// Whether known identifiers of an account show that the account of the file is another one. Without full identifiers on
 /// both sides nothing is shown.
@@ -107,6 +137,20 @@ mod tests {
             (None, "", false),
         ] {
             assert_eq!(is_full(&account(bank, number)), expected, "{bank:?} {number}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_every_customer_has_identifies_nothing() {
+        for (name, expected) in [
+            ("Main Account", false),
+            ("Current GBP", false),
+            ("Savings", false),
+            ("Everyday Checking", true),
+            ("Our savings", true),
+            ("1234567", false),
+        ] {
+            assert_eq!(is_own_name(name), expected, "{name}");
         }
     }
 
