@@ -42,7 +42,8 @@
       groups.forEach((it) => it.classList.remove('read'));
     }
 
-    svg.addEventListener('pointermove', (event) => {
+    /* A finger reads the value where it touches. It leaves at once, and the value stays until another touch. */
+    function read(event) {
       const box = svg.getBoundingClientRect();
       const x = ((event.clientX - box.left) / box.width) * svg.viewBox.baseVal.width;
       let nearest = 0;
@@ -50,8 +51,12 @@
         if (Math.abs(place[0] - x) < Math.abs(places[nearest][0] - x)) nearest = index;
       });
       show(nearest);
+    }
+    svg.addEventListener('pointermove', read);
+    svg.addEventListener('pointerdown', read);
+    svg.addEventListener('pointerleave', (event) => {
+      if (event.pointerType !== 'touch') hide();
     });
-    svg.addEventListener('pointerleave', hide);
     svg.addEventListener('focus', () => show(at));
     svg.addEventListener('blur', hide);
     svg.addEventListener('keydown', (event) => {

@@ -13,6 +13,7 @@ use wire::v1::{self, Scope};
 use crate::access::users;
 use crate::ledger::instruments::{self, InstrumentKey};
 use crate::ledger::net_worth::ExcludedBalance;
+use crate::ledger::rates::UsedRate;
 use crate::ledger::trades::Trades;
 use crate::ledger::{accounts, quotes, rates};
 use crate::{App, Caller, Error, Result};
@@ -23,6 +24,8 @@ pub struct Investments {
     pub base_currency: Currency,
     /// Holdings in currencies without an exchange rate, which are in no total.
     pub excluded: Vec<ExcludedBalance>,
+    /// The exchange rates of the totals.
+    pub rates: Vec<UsedRate>,
 }
 
 impl From<&Investments> for v1::Investments {
@@ -135,7 +138,10 @@ pub async fn list(
             positions.map(|it| it.account_id).chain(balances.map(|it| it.account_id)).collect();
         ExcludedBalance { currency: *currency, minor: *minor, accounts: accounts.len() }
     });
-    Ok(Investments { excluded: excluded.collect(), portfolio, base_currency })
+    let currencies = positions.iter().map(|it| it.currency);
+    let currencies = currencies.chain(balances.iter().map(|it| it.currency));
+    let used = rates::used(&rates, currencies);
+    Ok(Investments { excluded: excluded.collect(), portfolio, base_currency, rates: used })
 }
 
 /// A position, the currency of its account, and the source's id of its security.

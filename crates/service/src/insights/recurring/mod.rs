@@ -21,6 +21,7 @@ use wire::v1::{self, Scope};
 
 use crate::access::users;
 use crate::ledger::net_worth::ExcludedBalance;
+use crate::ledger::rates::UsedRate;
 use crate::ledger::{Direction, accounts, rates};
 use crate::{App, Caller, Error, Result};
 
@@ -117,6 +118,8 @@ pub struct StreamList {
     pub monthly_outflow_minor: i64,
     /// The net monthly amount of active streams in currencies without an exchange rate, which are in no total.
     pub excluded: Vec<ExcludedBalance>,
+    /// The exchange rates of the totals.
+    pub rates: Vec<UsedRate>,
     pub streams: Vec<(Stream, String)>,
     /// How many streams the person dismissed. They are not listed.
     pub dismissed_count: usize,
@@ -168,6 +171,7 @@ pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<StreamLi
         monthly_inflow_minor: monthly(Direction::Inflow),
         monthly_outflow_minor: monthly(Direction::Outflow),
         excluded: excluded(&streams, &rates),
+        rates: rates::used(&rates, streams.iter().map(|(it, _)| it.currency)),
         streams,
         dismissed_count,
     })

@@ -38,18 +38,39 @@ struct FormValues {
 
 impl FormValues {
     fn read(&self) -> Result<NewAccount> {
-        let unknown = || Error::invalid("currency", "choose a currency");
-        let currency = Currency::parse(&self.currency).map_err(|_| unknown())?;
-        let kind = AccountKind::parse(&self.kind);
-        let balance_minor = match self.balance.is_empty() {
-            true => None,
-            false => Some(fields::amount("balance", &self.balance, currency)?.minor()),
-        };
-        if self.name.is_empty() {
-            return Err(Error::invalid("name", "enter a name for the account"));
+        let currency = self.currency()?;
+        let balance_minor = self.balance_minor(currency)?;
+        let name = self.name()?.to_owned();
+        Ok(NewAccount { name, kind: self.kind()?, currency, balance_minor })
+    }
+
+    fn name(&self) -> Result<&str> {
+        let missing = || Error::invalid("name", "enter a name for the account");
+        Some(self.name.as_str()).filter(|it| !it.is_empty()).ok_or_else(missing)
+    }
+
+    fn kind(&self) -> Result<AccountKind> {
+        let missing = || Error::invalid("kind", "choose an account type");
+        AccountKind::parse(&self.kind).ok_or_else(missing)
+    }
+
+    fn currency(&self) -> Result<Currency> {
+        let unknown = |_| Error::invalid("currency", "choose a currency");
+        Currency::parse(&self.currency).map_err(unknown)
+    }
+
+    fn balance_minor(&self, currency: Currency) -> Result<Option<i64>> {
+        match self.balance.is_empty() {
+            true => Ok(None),
+            false => Ok(Some(fields::amount("balance", &self.balance, currency)?.minor())),
         }
-        let kind = kind.ok_or_else(|| Error::invalid("kind", "choose an account type"))?;
-        Ok(NewAccount { name: self.name.clone(), kind, currency, balance_minor })
+    }
+
+    /// Each field on its own, so that all errors are shown at once.
+    fn checks(&self) -> [Result<()>; 4] {
+        let currency = self.currency();
+        let balance = self.balance_minor(*currency.as_ref().unwrap_or(&Currency::USD));
+        [self.name().map(drop), self.kind().map(drop), currency.map(drop), balance.map(drop)]
     }
 }
 
@@ -72,7 +93,10 @@ pub(in crate::site) async fn create(person: Person, form: Form) -> PageResult {
             let message = "Account added. Add its transactions below.";
             Ok(see_other(&person, &format!("/accounts/{id}"), message))
         }
-        Err(error) => Ok(form_page(&person, &typed, &FormError::from_error(error)?)),
+        Err(error) => {
+            let wrong = FormError::from_error(error)?.and(typed.checks());
+            Ok(form_page(&person, &typed, &wrong))
+        }
     }
 }
 

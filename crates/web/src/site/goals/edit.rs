@@ -64,17 +64,31 @@ impl GoalForm {
         }
     }
 
+    fn saved_minor(&self, currency: Currency) -> Result<i64> {
+        match self.saved.is_empty() {
+            true => Ok(0),
+            false => Ok(fields::amount("saved_amount", &self.saved, currency)?.minor()),
+        }
+    }
+
+    fn target_on(&self) -> Result<Option<Date>> {
+        let wrong = "enter a date such as 2027-06-30, or leave it empty";
+        let day = |text: &str| text.parse().map_err(|_| Error::invalid("target_date", wrong));
+        if self.target_on.is_empty() { Ok(None) } else { day(&self.target_on).map(Some) }
+    }
+
+    /// Each field on its own, so that all errors are shown at once.
+    fn checks(&self, currency: Currency) -> [Result<()>; 4] {
+        let name = match self.name.trim().is_empty() {
+            true => Err(Error::invalid("name", "Name must have 1 to 80 characters")),
+            false => Ok(()),
+        };
+        let target = fields::amount("target_amount", &self.target, currency).map(drop);
+        [name, target, self.saved_minor(currency).map(drop), self.target_on().map(drop)]
+    }
+
     /// Parses the values; the error names the field.
     fn read(&self, currency: Currency) -> Result<NewGoal> {
-        let amount = |name: &str, text: &str| fields::amount(name, text, currency);
-        let saved = match self.saved.is_empty() {
-            true => 0,
-            false => amount("saved_amount", &self.saved)?.minor(),
-        };
-        let day = |text: &str| {
-            let wrong = "enter a date such as 2027-06-30, or leave it empty";
-            text.parse::<Date>().map_err(|_| Error::invalid("target_date", wrong))
-        };
         let id = |text: &String| {
             let unknown = "choose from your accounts";
             AccountId::parse(text).map_err(|_| Error::invalid("accounts", unknown))
@@ -83,9 +97,9 @@ impl GoalForm {
             name: self.name.clone(),
             kind: Kind::parse(&self.kind).unwrap_or(Kind::Custom),
             status: Status::parse(&self.status).unwrap_or(Status::Active),
-            target: amount("target_amount", &self.target)?,
-            saved_minor: saved,
-            target_on: if self.target_on.is_empty() { None } else { Some(day(&self.target_on)?) },
+            target: fields::amount("target_amount", &self.target, currency)?,
+            saved_minor: self.saved_minor(currency)?,
+            target_on: self.target_on()?,
             accounts: self.accounts.iter().map(id).collect::<Result<_>>()?,
         })
     }
@@ -106,7 +120,7 @@ pub(in crate::site) async fn create(person: Person, form: Form) -> PageResult {
     match made.await {
         Ok(_) => Ok(app_page::see_other(&person, "/goals", "Goal created.")),
         Err(error) => {
-            let wrong = FormError::from_error(error)?;
+            let wrong = FormError::from_error(error)?.and(draft.checks(currency));
             show_form(&person, "New goal", "/goals/new", &draft, Some(wrong)).await
         }
     }
@@ -146,7 +160,7 @@ pub(in crate::site) async fn change(
     match made.await {
         Ok(()) => Ok(app_page::see_other(&person, "/goals", "Goal saved.")),
         Err(error) => {
-            let wrong = FormError::from_error(error)?;
+            let wrong = FormError::from_error(error)?.and(draft.checks(currency));
             show_form(&person, "Edit goal", &format!("/goals/{id}"), &draft, Some(wrong)).await
         }
     }

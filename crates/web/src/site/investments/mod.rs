@@ -96,6 +96,7 @@ fn page(
         }
         p.soft { "Holdings without a known cost are left out of the gain." }
         (excluded::note(view, &found.excluded))
+        (excluded::rates(view, found.base_currency, &found.rates))
         (returns::card(person, development))
         div.columns {
             (allocation(view, found))

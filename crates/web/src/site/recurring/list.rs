@@ -103,6 +103,7 @@ fn totals(view: View, listed: &StreamList) -> Markup {
         }
         p.soft { "Monthly amounts are averages. Weekly and yearly payments are converted to a month." }
         (excluded::note(view, &listed.excluded))
+        (excluded::rates(view, listed.currency, &listed.rates))
     }
 }
 

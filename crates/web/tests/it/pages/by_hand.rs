@@ -61,6 +61,11 @@ async fn an_account_can_be_added_and_typed_values_are_kept_on_errors() {
         let kept = if wrong.0 == "name" { "$1,000.00" } else { "Wallet" };
         assert!(page.text.contains(&format!("value=\"{kept}\"")), "{}", page.text);
     }
+    // All errors are shown at once.
+    let fields = [("name", ""), ("kind", "depository"), ("currency", "USD"), ("balance", "a lot")];
+    let page = browser.post("/accounts/new", &fields).await;
+    assert_refused(&page, "Enter a name for the account");
+    assert_refused(&page, "Enter an amount such as 1234.56");
     let page = browser.submit("/accounts/new", &WALLET).await.good();
     assert!(page.contains("Account added") && page.contains("$1,000.00"), "{page}");
     assert!(page.contains("Add a transaction") && page.contains("Set balance"));

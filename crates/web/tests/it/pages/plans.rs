@@ -68,6 +68,10 @@ async fn an_invalid_goal_is_refused_and_typed_values_are_kept() {
         let typed = format!("value=\"{}\"", fields[1].1);
         assert!(page.text.contains(&typed), "{typed}: {}", page.text);
     }
+    // All errors are shown at once.
+    let fields = [("name", ""), ("target_amount", "a lot"), ("target_date", "soon")];
+    let page = browser.post("/goals/new", &fields).await.text;
+    assert_eq!(page.matches("aria-invalid=\"true\"").count(), 3, "{page}");
     assert!(goals::list(&world.app, &robin.caller, None).await.unwrap().is_empty());
 }
 
