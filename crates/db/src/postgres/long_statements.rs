@@ -1,6 +1,7 @@
 //! Waits for statements that may take minutes. If the answer of one is lost on the way, nothing would be noticed before
 //! its whole time is over, and the locks and leases of the transaction would be held for as long. So another connection
-//! asks the server now and then whether it still works on the statement.
+//! asks the server now and then whether it still works on the statement. It is opened for the question and beyond the
+//! connections that the process may keep.
 
 use std::future::Future;
 use std::pin::pin;
@@ -41,8 +42,8 @@ pub(super) async fn wait<T>(
     tokio::time::timeout(timeout, waiting).await?
 }
 
-/// Whether the server works on a statement of this process; none if it could not be asked. A process that waits for the
-/// client does not work.
+/// Whether this process of the server is working on a statement; none if the server could not be asked. A process that
+/// waits for its client is not working.
 async fn is_working(address: &Address, process: i32) -> Option<bool> {
     let client = connect(address, &address.config).await.ok()?;
     let sql = format!(

@@ -191,18 +191,19 @@ pub(super) fn told_inflow(description: &str, category: Option<SourceCategory>) -
     (arrives != leaves).then_some(arrives)
 }
 
-/// Words of payments to a card, which no other account has as money in.
-const CARD_PAYMENT_WORDS: &[&str] = &["payment received", "payment thank you", "thank you"];
+/// What card issuers write beside a payment to the card. A bare "thank you" is not among them: people write it beside money
+/// that they send.
+const CARD_PAYMENT_WORDS: &[&str] = &["payment received", "payment thank you"];
 
 /// A row whose direction only its sign tells.
 pub(super) struct OpenRow<'a> {
     pub(super) row: &'a TransactionDraft,
     pub(super) category: Option<SourceCategory>,
-    /// Whether the amount was written with a plus.
+    /// Whether the row's amount was written with a plus sign.
     pub(super) has_plus: bool,
 }
 
-/// What rows say about the sign of charges.
+/// What the rows of a table say about the sign of charges.
 #[derive(Default)]
 struct Evidence {
     below: usize,
@@ -278,8 +279,10 @@ pub(super) fn decide<'a>(
         (1.., _, Some(AccountKind::Depository | AccountKind::Investment)) => {
             (ChargeSign::Negative, positive > negative * 3)
         }
-        // A plus means money in.
-        (1.., 1.., _) if has_plus => (ChargeSign::Negative, false),
+        // Except on cards, a plus means money in.
+        (1.., 1.., kind) if has_plus && kind != Some(AccountKind::Credit) => {
+            (ChargeSign::Negative, false)
+        }
         (_, 1.., Some(AccountKind::Credit)) if above > below * 2 => (ChargeSign::Positive, false),
         // Most rows are charges.
         (below, above, _) if below >= above.max(2) => (ChargeSign::Negative, positive > negative),
@@ -346,6 +349,7 @@ mod tests {
                 (Positive, true),
             ),
             (&[(900, "rent", ""), (-9, "X", "")], (Negative, true)),
+            (&[(-20, "Thank you!", ""), (30, "Tickets", "")], (Negative, true)),
             // Several shops among mostly positive amounts.
             (
                 &[(9, "SHELL", ""), (8, "LIDL 2", ""), (7, "CVS", ""), (-20, "X", "")],

@@ -225,7 +225,7 @@ impl<'m> Reader<'m> {
             })
     }
 
-    /// Whether the row only states a balance: by its text, or because it has nothing else of a transaction.
+    /// Whether a row only states a balance: its text says so, or it has no date, text and amount.
     fn is_balance_row(&self, cells: Cells<'_>) -> bool {
         let is_blank = |column: Option<usize>| cell(cells, column).is_empty();
         if !(is_blank(self.amount) && is_blank(self.debit) && is_blank(self.credit)) {

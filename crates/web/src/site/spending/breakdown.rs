@@ -110,7 +110,7 @@ impl SpendingPage<'_> {
         html! { a href=(href) { (group.label) } }
     }
 
-    /// Whether a list of transactions can show what this is made of: there is no filter for an unknown merchant.
+    /// Whether the transactions of a group can be listed. The list has no filter for an unknown merchant.
     fn has_list(&self, group: &v1::SpendingGroup) -> bool {
         self.choice.by != GroupBy::Merchant || group.key != UNKNOWN
     }

@@ -33,7 +33,7 @@ pub(super) fn is_name(text: &str) -> bool {
     letters > digits && letters > 3
 }
 
-/// Whether the name tells the account from others: banks give some names to an account of every customer.
+/// Whether an account's name tells it from other accounts. Banks give some names to an account of every customer.
 pub(super) fn is_own_name(text: &str) -> bool {
     let is_code = |word: &&str| Currency::parse(&word.to_ascii_uppercase()).is_ok();
     let words: Vec<&str> = text.split_whitespace().filter(|it| !is_code(it)).collect();
