@@ -185,7 +185,7 @@ fn transactions(show: &mut impl FnMut(&str, &Browser)) {
     };
     browser.go(SEARCH);
     browser.click(&browser.field("Select all on this page"));
-    browser.press("Tags, note and visibility");
+    browser.press("More changes");
     show("selection", &browser);
     browser.go(SEARCH);
     browser.click(&browser.field("Select Netflix"));

@@ -5,9 +5,11 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
+use crate::compile::{self, TestBinary};
+use crate::output_of;
 use crate::postgres::{self, Cluster};
+use crate::suite::{self, Settings};
 use crate::test::POSTGRES_VARIABLE;
-use crate::{cargo, output_of, run};
 
 /// The variable that names the workers; the other one names the coordinator.
 const WORKERS_VARIABLE: &str = "EVENKEEL_TEST_CITUS_WORKERS";
@@ -44,10 +46,17 @@ pub(crate) fn test(filters: &[&str]) -> Result<()> {
         .collect::<Result<_>>()?;
     let (coordinator, workers) = nodes.split_first().context("no node was started")?;
     let workers: Vec<String> = workers.iter().map(Cluster::url).collect();
-    let mut tests = cargo(&["test", "--package", "service", "--test", "it", "--"]);
-    tests.args(filters).args(NOT_WITH_CITUS.iter().flat_map(|it| ["--skip", it]));
-    tests.env(POSTGRES_VARIABLE, coordinator.url());
-    run(tests.env(WORKERS_VARIABLE, workers.join(" ")))
+    let (url, workers) = (coordinator.url(), workers.join(" "));
+    let environment =
+        [(POSTGRES_VARIABLE, Some(url.as_str())), (WORKERS_VARIABLE, Some(workers.as_str()))];
+    let mut arguments = filters.to_vec();
+    arguments.extend(NOT_WITH_CITUS.iter().flat_map(|it| ["--skip", it]));
+    // The same programs as in `cargo xtask test`, so that nothing is compiled twice.
+    let binaries = compile::workspace()?;
+    let tests: Vec<&TestBinary> =
+        binaries.iter().filter(|it| it.package == "service" && it.target == "it").collect();
+    let settings = Settings { environment: &environment, arguments: &arguments };
+    suite::run("citus", &tests, &settings)
 }
 
 fn start(name: &str) -> Result<Cluster> {

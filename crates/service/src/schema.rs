@@ -238,6 +238,7 @@ pub fn statements() -> Vec<String> {
     let fixed = [
         crate::ledger::accounts::STATEMENTS,
         crate::ledger::account_terms::STATEMENTS,
+        crate::ingest::account_split::STATEMENTS,
         crate::ingest::account_types::STATEMENTS,
         crate::ledger::annotations::STATEMENTS,
         crate::ledger::attachments::STATEMENTS,

@@ -162,7 +162,11 @@ fn a_new_person_connects_a_bank_with_plaid_repairs_it_and_disconnects() {
     // The page follows the first sync by itself.
     browser.sees("2 new, 0 updated");
     browser.sees("2 accounts");
-    wait_for_texts(&browser, "/transactions", &["QZX 881 4417", "VXT 20 9930", "Groceries"]);
+    wait_for_texts(
+        &browser,
+        "/transactions?dates=all",
+        &["QZX 881 4417", "VXT 20 9930", "Groceries"],
+    );
     wait_for_texts(&browser, "/investments", &["Platypus Total Fund"]);
     wait_for_texts(&browser, "/accounts", &["Everyday Checking", "Brokerage", "$110.40"]);
 
@@ -185,12 +189,12 @@ fn a_new_person_connects_a_bank_with_plaid_repairs_it_and_disconnects() {
     browser.sees("Signed in. The connection is updated now.");
     wait_for_texts(&browser, &page, &["1 new, 0 updated", "Connected"]);
     assert!(!browser.text().contains("needs you to sign in"), "{}", browser.text());
-    wait_for_texts(&browser, "/transactions", &["KRW 7 1204"]);
+    wait_for_texts(&browser, "/transactions?dates=all", &["KRW 7 1204"]);
 
     disconnect(&browser, &page);
     until("Plaid has ended the access", || plaid.is_removed(&item).then_some(()));
     wait_for_texts(&browser, &page, &["Disconnected", "Connect again"]);
-    wait_for_texts(&browser, "/transactions", &["QZX 881 4417"]);
+    wait_for_texts(&browser, "/transactions?dates=all", &["QZX 881 4417"]);
     assert_clean(&browser, plaid.url());
 }
 
@@ -272,7 +276,7 @@ fn a_new_person_connects_a_european_bank_renews_the_consent_and_disconnects() {
     browser.press("Save choices");
     // The page follows the first sync by itself.
     browser.sees("2 new, 0 updated");
-    wait_for_texts(&browser, "/transactions", &["Buchladen Krone", "Markt am Hafen"]);
+    wait_for_texts(&browser, "/transactions?dates=all", &["Buchladen Krone", "Markt am Hafen"]);
     wait_for_texts(&browser, "/accounts", &["Girokonto", "€120.50"]);
 
     bank.end_consents();
@@ -287,11 +291,11 @@ fn a_new_person_connects_a_european_bank_renews_the_consent_and_disconnects() {
     consent(&browser);
     browser.sees("Signed in. The connection is updated now.");
     wait_for_texts(&browser, &page, &["1 new, 0 updated", "Connected"]);
-    wait_for_texts(&browser, "/transactions", &["Brot und Salz"]);
+    wait_for_texts(&browser, "/transactions?dates=all", &["Brot und Salz"]);
 
     disconnect(&browser, &page);
     until("the consent is revoked", || (bank.session_count() == 0).then_some(()));
-    wait_for_texts(&browser, "/transactions", &["Buchladen Krone"]);
+    wait_for_texts(&browser, "/transactions?dates=all", &["Buchladen Krone"]);
     assert_clean(&browser, bank.url());
 }
 

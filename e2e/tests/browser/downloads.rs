@@ -21,7 +21,7 @@ fn all_transactions_can_be_downloaded_as_csv_and_json() {
     let folder = tempfile::tempdir().unwrap();
     let to = json!({"behavior": "allow", "downloadPath": folder.path()});
     browser.session.command("Browser.setDownloadBehavior", to);
-    browser.go("/transactions");
+    browser.go("/transactions?dates=all");
     for (link, ending) in [("Download as CSV", "csv"), ("JSON", "json")] {
         browser.follow(link);
         until(&format!("the {ending} file has arrived"), || downloaded(&folder, ending));

@@ -64,7 +64,11 @@ fn dropped_files_are_previewed_imported_and_shown_on_the_overview() {
     browser.press("Import 16 new transactions");
     browser.sees("16 new transactions imported");
 
-    wait_for_texts(&browser, "/transactions", &["Netflix", "Groceries", ACCOUNT, "Chase 9876"]);
+    wait_for_texts(
+        &browser,
+        "/transactions?dates=all",
+        &["Netflix", "Groceries", ACCOUNT, "Chase 9876"],
+    );
     wait_for_texts(&browser, "/recurring", &["Netflix", "Spotify"]);
     wait_for_texts(&browser, "/accounts", &[ACCOUNT, "$6,302.72"]);
     wait_for_texts(&browser, "/", &["Net worth", "$6,302"]);

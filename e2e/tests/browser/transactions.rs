@@ -39,7 +39,7 @@ fn edit_many(browser: &Browser) {
     assert_eq!(browser.text().matches("\tGifts\t").count(), 0, "{}", browser.text());
 
     browser.click(&browser.field(&format!("Select {MERCHANT}")));
-    browser.press("Tags, note and visibility");
+    browser.press("More changes");
     browser.fill("Add tags", "family");
     browser.choose("Visibility", "Hide");
     browser.press("Apply to selected");
@@ -96,7 +96,7 @@ fn save_filter_and_sort(browser: &Browser) {
     browser.press("Delete Films");
     browser.sees("Filter deleted.");
 
-    browser.go("/transactions");
+    browser.go("/transactions?dates=all");
     browser.press("Filters");
     browser.choose("Order", "Largest amount first");
     browser.press("Apply filters");

@@ -101,7 +101,7 @@ fn apply_step(kind: StepKind, inputs: &Inputs) -> (Inputs, Option<i64>) {
 }
 
 impl Reason {
-    /// The quantity in words for the person.
+    /// The quantity in a sentence for the person.
     pub fn text(&self) -> String {
         let tenths = |value: i128| {
             let rounded = (value * 10 + ONE / 2).div_euclid(ONE);
@@ -109,28 +109,47 @@ impl Reason {
             format!("{sign}{}.{}", rounded.abs() / 10, rounded.abs() % 10)
         };
         let quantity = self.quantity.billionths();
-        let percent = || tenths(quantity * 100);
+        let percent = tenths(quantity * 100);
+        // What is compared with nothing has no meaningful ratio.
+        let is_beyond = quantity.abs() >= BEYOND / 2;
         match self.component {
-            Component::Margin | Component::Obligations if quantity.abs() >= BEYOND / 2 => {
-                "no income".to_owned()
+            Component::Margin | Component::Obligations if is_beyond => {
+                "You had no income in this period.".to_owned()
             }
-            Component::Runway => format!("{} months of spending in savings", tenths(quantity)),
-            Component::Shock if quantity >= ONE => "a sudden bill fully covered".to_owned(),
-            Component::Shock => format!("{}% of a sudden bill covered", percent()),
-            Component::CreditSlack => format!("{}% of your card limits used", percent()),
-            Component::Margin => format!("{}% of income left at the end of the month", percent()),
+            Component::Runway if is_beyond => "You had no spending in this period.".to_owned(),
+            Component::Runway => {
+                let months = tenths(quantity);
+                format!(
+                    "Your cash, less unpaid card purchases, covers {months} months of spending and debt payments."
+                )
+            }
+            Component::Shock if quantity >= ONE => {
+                "Your cash covers a sudden bill in full.".to_owned()
+            }
+            Component::Shock => format!("Your cash covers {percent}% of a sudden bill."),
+            Component::CreditSlack => format!("You use {percent}% of your card limits."),
+            Component::Margin if quantity < 0 => {
+                let beyond = tenths(-quantity * 100);
+                format!("Spending and debt payments are {beyond}% higher than your income.")
+            }
+            Component::Margin => {
+                format!("{percent}% of your income remains after spending and debt payments.")
+            }
             Component::Obligations => {
-                format!("{}% of income spent on rent and debt", percent())
+                format!("Rent and debt payments take {percent}% of your income.")
             }
             Component::LowDays => {
-                format!("{}% of days with less than a week of expenses available", percent())
+                format!("On {percent}% of days, you had less than a week of expenses available.")
             }
             Component::Distress => {
-                format!("{} of 12 months with an overdraft or a late fee", quantity / ONE)
+                let months = quantity / ONE;
+                format!("{months} of the last 12 months had an overdraft or a late fee.")
             }
-            Component::Steadiness => format!("income varies by {}%", percent()),
+            Component::Steadiness => {
+                format!("Your income varies by {percent}% from month to month.")
+            }
             Component::SurplusMonths => {
-                format!("{}% of months with income above spending", percent())
+                format!("In {percent}% of months, your income was higher than your spending.")
             }
         }
     }

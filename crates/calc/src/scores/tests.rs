@@ -86,15 +86,15 @@ fn example_a_in_full() {
     assert_eq!(
         texts,
         [
-            "1.9 months of spending in savings",
-            "a sudden bill fully covered",
-            "10.3% of your card limits used",
-            "14.8% of income left at the end of the month",
-            "41.9% of income spent on rent and debt",
-            "4.0% of days with less than a week of expenses available",
-            "1 of 12 months with an overdraft or a late fee",
-            "income varies by 6.0%",
-            "75.0% of months with income above spending",
+            "Your cash, less unpaid card purchases, covers 1.9 months of spending and debt payments.",
+            "Your cash covers a sudden bill in full.",
+            "You use 10.3% of your card limits.",
+            "14.8% of your income remains after spending and debt payments.",
+            "Rent and debt payments take 41.9% of your income.",
+            "On 4.0% of days, you had less than a week of expenses available.",
+            "1 of the last 12 months had an overdraft or a late fee.",
+            "Your income varies by 6.0% from month to month.",
+            "In 75.0% of months, your income was higher than your spending.",
         ]
     );
     assert_eq!(reason(&scores, Component::Runway).between(), ((1_000, 50), (3_000, 75)));
@@ -184,7 +184,7 @@ fn weights_add_up_to_one_and_lost_points_to_the_missing_ones() {
 fn without_income_nothing_is_left_and_obligations_count_in_full() {
     let scores = score(&Inputs { income_minor: 0, ..steady() });
     assert_eq!(scores.capacity, Score(0));
-    assert_eq!(reason(&scores, Component::Margin).text(), "no income");
+    assert_eq!(reason(&scores, Component::Margin).text(), "You had no income in this period.");
     let free = Inputs { income_minor: 0, debt_minor: 0, rent_minor: 0, ..steady() };
     assert_eq!(score(&free).capacity.hundredths(), 4000);
 }

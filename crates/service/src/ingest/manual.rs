@@ -42,23 +42,30 @@ pub struct ManualTransaction {
 /// Creates a manual account.
 pub async fn create_account(app: &App, caller: &Caller, new: NewAccount) -> Result<AccountId> {
     caller.require_owner("account")?;
+    let (mine, caller) = (app.clone(), caller.clone());
+    app.db.write(move |tx| create_account_in(tx, &mine, &caller, &new)).await
+}
+
+/// The same, inside a transaction.
+pub(super) fn create_account_in(
+    tx: &mut Tx<'_>,
+    app: &App,
+    caller: &Caller,
+    new: &NewAccount,
+) -> Result<AccountId> {
     let name = text("name", &new.name)?;
     let balance = new.balance_minor.map(|minor| balance(app.clock.now(), minor));
     let id = app.ids.make::<kinds::Account>();
     let named = AccountDraft::new(id.to_string(), &name, new.kind, new.currency);
     let request = import_request(app, AccountDraft { balance, ..named }, None);
     let request = imports::prepare(request)?;
-    let (mine, caller) = (app.clone(), caller.clone());
-    let write = move |tx: &mut Tx<'_>| {
-        let ImportOutcome { accounts, .. } = imports::commit_in(tx, &mine, caller.user, request)?;
-        let created = accounts.first().copied();
-        let created = created.ok_or_else(|| Error::internal("the import created no account"))?;
-        tx.execute(RECONCILE, params![caller.user, created, mine.today(&caller)])?;
-        let note = Note::new(&caller, "account.create", format!("Added the account {name}"));
-        audit::note(tx, caller.user, mine.clock.now(), note.about(created))?;
-        Ok(created)
-    };
-    app.db.write(write).await
+    let ImportOutcome { accounts, .. } = imports::commit_in(tx, app, caller.user, request)?;
+    let created = accounts.first().copied();
+    let created = created.ok_or_else(|| Error::internal("the import created no account"))?;
+    tx.execute(RECONCILE, params![caller.user, created, app.today(caller)])?;
+    let note = Note::new(caller, "account.create", format!("Added the account {name}"));
+    audit::note(tx, caller.user, app.clock.now(), note.about(created))?;
+    Ok(created)
 }
 
 /// Sets the current balance of an account, whatever its transactions add up to.

@@ -46,7 +46,7 @@ pub struct Explanation {
 pub struct Reason {
     pub component: String,
     pub part: String,
-    /// The quantity in words, for example "3.2 months of expenses".
+    /// The quantity in a sentence, for example "You use 10.3% of your card limits."
     #[serde(rename = "said")]
     pub text: String,
     pub points_hundredths: i64,

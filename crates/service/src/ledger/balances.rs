@@ -9,7 +9,7 @@ use wire::json::{Day, Number};
 use wire::v1::{self, Scope};
 
 use crate::ledger::accounts::{self, Account};
-use crate::ledger::daily_nets;
+use crate::ledger::daily_nets::{self, Part};
 use crate::ledger::spans::{Span, sample_days};
 use crate::{App, Caller, Error, Result};
 
@@ -142,8 +142,8 @@ pub(crate) async fn read_history(
     };
     let snapshots =
         async { Ok(app.db.all(SNAPSHOTS_SINCE, params![user, id, from], read_snapshot).await?) };
-    let (snapshots, nets) =
-        tokio::try_join!(snapshots, daily_nets::since(app, user, id, from, stamp))?;
+    let posted = daily_nets::since(app, (user, id, Part::Posted), from, stamp);
+    let (snapshots, nets) = tokio::try_join!(snapshots, posted)?;
     Ok(history(account, snapshots, nets))
 }
 

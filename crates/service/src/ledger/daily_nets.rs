@@ -1,5 +1,6 @@
-//! The sums of an account's posted transactions by day, from which balances are inferred. They are kept in memory while no
-//! transaction of the person changes, because a chart of all time sums every one of them.
+//! The sums of an account's posted transactions by day, from which balances are inferred, and those of the parts that the
+//! return of investments needs. They are kept in memory while no transaction of the person changes, because a chart of all
+//! time sums every one of them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,13 +16,38 @@ const KEPT_DAYS_MAX: usize = 500_000;
 /// The sums of an account, oldest first.
 type Nets = Arc<[(Date, i64)]>;
 
+/// Which transactions of an account are summed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Part {
+    /// All, including hidden ones.
+    Posted,
+    /// What was put into an investment account, less what was taken out of it. Contributions to a retirement plan have the
+    /// category of purchases and sales, so their text tells.
+    Deposits,
+    /// Dividends and interest.
+    Dividends,
+}
+
+impl Part {
+    fn statement(self) -> &'static str {
+        match self {
+            Part::Posted => POSTED,
+            Part::Deposits => DEPOSITS,
+            Part::Dividends => DIVIDENDS,
+        }
+    }
+}
+
+/// Whose sums they are, and of what.
+pub(crate) type Key = (UserId, AccountId, Part);
+
 /// The sums that this process keeps.
 #[derive(Default)]
 pub(crate) struct DailyNets(Mutex<Kept>);
 
 #[derive(Default)]
 struct Kept {
-    accounts: HashMap<(UserId, AccountId), AccountNets>,
+    accounts: HashMap<Key, AccountNets>,
     days: usize,
 }
 
@@ -35,13 +61,13 @@ struct AccountNets {
 }
 
 impl DailyNets {
-    fn find(&self, key: (UserId, AccountId), stamp: i64, from: i64) -> Option<Nets> {
+    fn find(&self, key: Key, stamp: i64, from: i64) -> Option<Nets> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.accounts.get(&key)?;
         (found.stamp == stamp && found.from <= from).then(|| Arc::clone(&found.nets))
     }
 
-    fn insert(&self, key: (UserId, AccountId), new: AccountNets) {
+    fn insert(&self, key: Key, new: AccountNets) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.days + new.nets.len() > KEPT_DAYS_MAX {
             *kept = Kept::default();
@@ -59,18 +85,13 @@ pub(crate) async fn stamp(app: &App, user: UserId) -> Result<i64> {
 }
 
 /// The sums from a day on. The stamp must have been read before, so that a change meanwhile makes the kept sums outdated.
-pub(crate) async fn since(
-    app: &App,
-    user: UserId,
-    account: AccountId,
-    from: i64,
-    stamp: i64,
-) -> Result<Vec<(Date, i64)>> {
-    let key = (user, account);
+pub(crate) async fn since(app: &App, key: Key, from: i64, stamp: i64) -> Result<Vec<(Date, i64)>> {
     let nets = match app.daily_nets.find(key, stamp, from) {
         Some(nets) => nets,
         None => {
-            let nets: Nets = app.db.all(SINCE, params![user, account, from], read).await?.into();
+            let (user, account, part) = key;
+            let values = params![user, account, from];
+            let nets: Nets = app.db.all(part.statement(), values, read).await?.into();
             app.daily_nets.insert(key, AccountNets { stamp, from, nets: Arc::clone(&nets) });
             nets
         }
@@ -86,7 +107,7 @@ pub(crate) fn since_in(
     account: AccountId,
     from: Date,
 ) -> Result<Vec<(Date, i64)>> {
-    Ok(tx.all(SINCE, params![user, account, from], read)?)
+    Ok(tx.all(POSTED, params![user, account, from], read)?)
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<(Date, i64)> {
@@ -94,8 +115,21 @@ fn read(row: &db::Row<'_>) -> db::Result<(Date, i64)> {
 }
 
 const STAMP: &str = "select transactions_stamp from person_states where user_id = $1";
-const SINCE: &str = "select posted_on, cast(sum(amount_minor) as bigint) from transactions
+const POSTED: &str = "select posted_on, cast(sum(amount_minor) as bigint) from transactions
     where user_id = $1 and account_id = $2 and posted_on >= $3 and state in ('posted', 'hidden')
     group by posted_on order by posted_on";
+const DEPOSITS: &str = "select posted_on, cast(sum(amount_minor) as bigint) from transactions
+    where user_id = $1 and account_id = $2 and posted_on >= $3 and state = 'posted'
+    and (transfer_id is not null or category = 'INCOME_WAGES'
+        or (category like 'TRANSFER%' and category not like '%INVESTMENT_AND_RETIREMENT_FUNDS')
+        or (category = 'TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS'
+            and (lower(description) like '%contribution%' or lower(description) like '%rollover%'))
+        or (category = 'TRANSFER_OUT_INVESTMENT_AND_RETIREMENT_FUNDS'
+            and (lower(description) like '%withdrawal%' or lower(description) like '%rollover%')))
+    group by posted_on order by posted_on";
+const DIVIDENDS: &str = "select posted_on, cast(sum(amount_minor) as bigint) from transactions
+    where user_id = $1 and account_id = $2 and posted_on >= $3 and state = 'posted'
+    and category in ('INCOME_DIVIDENDS', 'INCOME_INTEREST_EARNED') and amount_minor > 0
+    group by posted_on order by posted_on";
 
-pub(crate) const STATEMENTS: &[&str] = &[STAMP, SINCE];
+pub(crate) const STATEMENTS: &[&str] = &[STAMP, POSTED, DEPOSITS, DIVIDENDS];

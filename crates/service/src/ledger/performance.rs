@@ -12,6 +12,7 @@ use wire::v1::Scope;
 
 use crate::access::users;
 use crate::ledger::balances::Point;
+use crate::ledger::daily_nets::{self, Part};
 use crate::ledger::spans::Span;
 use crate::ledger::{accounts, balances, rates};
 use crate::{App, Caller, Result};
@@ -45,7 +46,8 @@ pub struct Dividend {
 
 /// The performance of all visible investment accounts, or of one. Deposits and withdrawals are transfers between
 /// accounts, other transactions that are labeled as such, and contributions to a retirement plan; purchases, sales,
-/// dividends and fees are part of the return. Contributions have the category of purchases and sales, so their text tells. An account counts from its first known balance on, which is a deposit of that day.
+/// dividends and fees are part of the return. An account counts from its first known balance on, which is a deposit of
+/// that day.
 pub async fn get(
     app: &App,
     caller: &Caller,
@@ -61,6 +63,7 @@ pub async fn get(
     });
     let currency = users::base_currency(app, caller).await?;
     let currencies: BTreeSet<Currency> = all.iter().map(|it| it.currency).collect();
+    let stamp = daily_nets::stamp(app, caller.user).await?;
     let start = span.start(today);
     let daily = rates::daily(app, caller, currency, &currencies, start).await?;
     let mut histories = Vec::new();
@@ -86,7 +89,10 @@ pub async fn get(
             *sum = sum.saturating_add(convert(row.current_minor, row.on).unwrap_or(0));
         }
         let counted_from = rows.first().map_or(first, |it| it.on);
-        let mut own = list_flows(app, caller, account.id, counted_from).await?;
+        // The value on the first day includes what was put in on that day.
+        let from = days_from_date(counted_from) + 1;
+        let key = (caller.user, account.id, Part::Deposits);
+        let mut own = daily_nets::since(app, key, from, stamp).await?;
         // An account that is first known after the start brings its value with it.
         own.extend(rows.first().filter(|it| it.on > first).map(|it| (it.on, it.current_minor)));
         own.extend(
@@ -99,10 +105,12 @@ pub async fn get(
     }
     let valuations: Vec<Valuation> =
         values.iter().map(|(on, minor)| Valuation { on: *on, minor: *minor }).collect();
-    let mut dividends = list_dividends(app, caller, &all).await?;
-    let paid = |it: &Dividend| daily.to_base_on(it.amount.minor(), it.amount.currency(), it.on);
-    let dividends_minor = dividends.iter().filter_map(paid).fold(0, i64::saturating_add);
-    dividends.truncate(DIVIDENDS_SHOWN);
+    let paid = dividend_days(app, caller, &all, stamp).await?;
+    let converted = paid.iter().zip(&all).flat_map(|(days, account)| {
+        days.iter().filter_map(|(on, minor)| daily.to_base_on(*minor, account.currency, *on))
+    });
+    let dividends_minor = converted.fold(0, i64::saturating_add);
+    let dividends = newest_dividends(app, caller, &all, &paid).await?;
     let point = |it: &Valuation| Point { on: it.on, minor: it.minor, reported: true };
     Ok(Development {
         currency,
@@ -133,27 +141,37 @@ impl Development {
     }
 }
 
-/// What was put into an account after a day, by day.
-async fn list_flows(
-    app: &App,
-    caller: &Caller,
-    account: AccountId,
-    after: Date,
-) -> Result<Vec<(Date, i64)>> {
-    let key = params![caller.user, account, after];
-    Ok(app.db.all(FLOWS, key, |row| Ok((row.get(0)?, row.get(1)?))).await?)
-}
-
-async fn list_dividends(
+/// The dividends and interest of each account in the last year, by day.
+async fn dividend_days(
     app: &App,
     caller: &Caller,
     accounts: &[accounts::Account],
-) -> Result<Vec<Dividend>> {
-    let since = date_from_days(days_from_date(app.today(caller)) - DIVIDEND_DAYS);
-    let mut all = Vec::new();
+    stamp: i64,
+) -> Result<Vec<Vec<(Date, i64)>>> {
+    let since = days_from_date(app.today(caller)) - DIVIDEND_DAYS;
+    let mut paid = Vec::new();
     for account in accounts {
-        let key = params![caller.user, account.id, since];
-        let found = app.db.all(DIVIDENDS, key, |row| {
+        let key = (caller.user, account.id, Part::Dividends);
+        paid.push(daily_nets::since(app, key, since, stamp).await?);
+    }
+    Ok(paid)
+}
+
+/// The newest payments of all accounts. Only the days that can have one of them are read.
+async fn newest_dividends(
+    app: &App,
+    caller: &Caller,
+    accounts: &[accounts::Account],
+    paid: &[Vec<(Date, i64)>],
+) -> Result<Vec<Dividend>> {
+    let mut days: Vec<Date> = paid.iter().flatten().map(|(on, _)| *on).collect();
+    days.sort_unstable_by(|a, b| b.cmp(a));
+    days.truncate(DIVIDENDS_SHOWN);
+    let Some(oldest) = days.last() else { return Ok(Vec::new()) };
+    let mut newest = Vec::new();
+    for account in accounts {
+        let values = params![caller.user, account.id, *oldest, DIVIDENDS_SHOWN as i64];
+        let found = app.db.all(DIVIDENDS, values, |row| {
             Ok(Dividend {
                 on: row.get(0)?,
                 account: account.id,
@@ -162,24 +180,16 @@ async fn list_dividends(
                 amount: Money::new(row.get(1)?, account.currency),
             })
         });
-        all.extend(found.await?);
+        newest.extend(found.await?);
     }
-    all.sort_by(|a, b| (b.on, &a.description).cmp(&(a.on, &b.description)));
-    Ok(all)
+    newest.sort_by(|a, b| (b.on, &a.description).cmp(&(a.on, &b.description)));
+    newest.truncate(DIVIDENDS_SHOWN);
+    Ok(newest)
 }
 
-const FLOWS: &str = "select posted_on, cast(sum(amount_minor) as bigint) from transactions
-    where user_id = $1 and account_id = $2 and posted_on > $3 and state = 'posted'
-    and (transfer_id is not null or category = 'INCOME_WAGES'
-        or (category like 'TRANSFER%' and category not like '%INVESTMENT_AND_RETIREMENT_FUNDS')
-        or (category = 'TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS'
-            and (lower(description) like '%contribution%' or lower(description) like '%rollover%'))
-        or (category = 'TRANSFER_OUT_INVESTMENT_AND_RETIREMENT_FUNDS'
-            and (lower(description) like '%withdrawal%' or lower(description) like '%rollover%')))
-    group by posted_on order by posted_on limit 20000";
 const DIVIDENDS: &str = "select posted_on, amount_minor, description from transactions
     where user_id = $1 and account_id = $2 and posted_on >= $3 and state = 'posted'
     and category in ('INCOME_DIVIDENDS', 'INCOME_INTEREST_EARNED') and amount_minor > 0
-    order by posted_on desc limit 2000";
+    order by posted_on desc, description limit $4";
 
-pub(crate) const STATEMENTS: &[&str] = &[FLOWS, DIVIDENDS];
+pub(crate) const STATEMENTS: &[&str] = &[DIVIDENDS];

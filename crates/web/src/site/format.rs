@@ -73,20 +73,35 @@ impl View {
             return text.to_owned();
         }
         let mut out = String::with_capacity(text.len());
-        let mut within = false;
-        for letter in text.chars() {
-            let part = letter.is_ascii_digit() || matches!(letter, '.' | ',');
-            if within && part {
-                continue;
-            }
-            within = matches!(letter, '$' | '€' | '£' | '¥');
-            out.push(letter);
-            if within {
-                out.push_str(HIDDEN);
-            }
+        let mut rest = text;
+        while let Some(start) = rest.find(|it: char| it.is_ascii_digit()) {
+            let (before, number) = rest.split_at(start);
+            let is_part = |it: char| it.is_ascii_digit() || matches!(it, '.' | ',');
+            let end = number.find(|it| !is_part(it)).unwrap_or(number.len());
+            // A full stop or comma at the end belongs to the sentence.
+            let digits = number[..end].trim_end_matches(['.', ',']);
+            let after = &number[digits.len()..];
+            out.push_str(before);
+            let is_amount = before.ends_with(['$', '€', '£', '¥']) || starts_with_currency(after);
+            out.push_str(if is_amount { HIDDEN } else { digits });
+            rest = after;
         }
+        out.push_str(rest);
         out
     }
+
+    /// A number of shares or units, which is hidden with the amounts because prices are public.
+    pub(crate) fn quantity_text(self, quantity: Fixed9) -> String {
+        if self.hide_amounts {
+            return HIDDEN.to_owned();
+        }
+        let text = quantity.to_string();
+        let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |it| ("-", it));
+        let (whole, rest) = digits.split_once('.').unwrap_or((digits, ""));
+        let point = if rest.is_empty() { "" } else { "." };
+        format!("{sign}{}{point}{rest}", grouped(whole))
+    }
+
     /// A price, which may have more decimals than its currency: "$184.2550".
     pub(crate) fn price_text(self, price: Fixed9, currency: Currency) -> String {
         if self.hide_amounts {
@@ -124,6 +139,12 @@ impl View {
         } else {
             on.strftime("%a %-d %b %Y").to_string()
         }
+    }
+
+    /// "October", with the year if it is not the current one.
+    pub(crate) fn month(self, first: Date) -> String {
+        let pattern = if first.year() == self.today.year() { "%B" } else { "%B %Y" };
+        first.strftime(pattern).to_string()
     }
 
     /// "today", "tomorrow", "yesterday", or the date.
@@ -205,6 +226,12 @@ fn hidden(currency: Currency) -> String {
     format!("{before}{HIDDEN}{after}")
 }
 
+/// Whether the text starts with a space and the code of a currency.
+fn starts_with_currency(text: &str) -> bool {
+    let code = text.strip_prefix([' ', '\u{a0}']).and_then(|it| it.get(..3));
+    code.is_some_and(|it| Currency::parse(it).is_ok())
+}
+
 /// An amount without currency sign or grouping, for form fields.
 pub(crate) fn plain_amount(money: Money) -> String {
     let mut digits = Vec::new();
@@ -258,7 +285,18 @@ mod tests {
             assert_eq!(view.money_text(usd(minor)), "$•••");
             assert_eq!(view.signed(usd(minor)).into_string(), view.money(usd(1)).into_string());
         }
-        assert_eq!(view.mask_amounts("Move $1,200.50 on 10 Apr to A"), "Move $••• on 10 Apr to A");
+        for (text, masked) in [
+            ("Move $1,200.50 on 10 Apr to A", "Move $••• on 10 Apr to A"),
+            ("CA$5, then 12.50 CHF.", "CA$•••, then ••• CHF."),
+            ("It costs €3.", "It costs €•••."),
+            ("12\u{a0}CHF in 2026", "•••\u{a0}CHF in 2026"),
+            ("3 of 12 months", "3 of 12 months"),
+        ] {
+            assert_eq!(view.mask_amounts(text), masked);
+        }
+        let quantity = Fixed9::parse("1234.5").unwrap();
+        assert_eq!(view.quantity_text(quantity), "•••");
+        assert_eq!(View { hide_amounts: false, ..view }.quantity_text(quantity), "1,234.5");
     }
 
     #[test]

@@ -103,6 +103,7 @@ fn pages() -> Router<WebState> {
         .route("/accounts/{id}/balance", post(accounts::set_balance))
         .route("/accounts/{id}/transactions", post(accounts::add_transaction))
         .route("/accounts/{id}/name", post(accounts::rename))
+        .route("/accounts/{id}/split", get(accounts::split::get).post(accounts::split::post))
         .route("/accounts/{id}/type", post(accounts::set_type))
         .route("/accounts/{id}/terms", post(accounts::set_terms))
         .route("/accounts/{id}/hide", post(accounts::hide))

@@ -136,12 +136,27 @@ fn tenths(tenths: i64) -> String {
     }
 }
 
+/// What a component is about, in words that need no explanation.
+fn component_name(component: &str) -> &str {
+    match component {
+        "runway" => "Cash reserve",
+        "shock" => "Sudden bills",
+        "credit_slack" => "Card limits",
+        "margin" => "Left each month",
+        "obligations" => "Rent and debt",
+        "low_days" => "Days with little cash",
+        "distress" => "Overdrafts and late fees",
+        "steadiness" => "Steady income",
+        "surplus_months" => "Months with a surplus",
+        other => other,
+    }
+}
+
 fn row(reason: &Reason, largest_drag: Option<&str>) -> Markup {
-    let name = sentence(&reason.component.replace('_', " "));
     html! {
         li {
             span.what {
-                (name.trim_end_matches('.'))
+                (component_name(&reason.component))
                 @if largest_drag == Some(reason.component.as_str()) {
                     " " span.badge.warn { "Biggest drag" }
                 }
@@ -166,7 +181,7 @@ fn method() -> Markup {
         details.card {
             summary { "How scores are calculated" }
             p { "We measure nine things from your linked accounts and rate each from 0 to 100. Recovery is about \
-                 what you have: months of spending in savings, coverage of a sudden bill, and unused card limits. \
+                 what you have: how long your cash lasts, coverage of a sudden bill, and unused card limits. \
                  Capacity is about monthly cash flow: what is left each month, and how much of your income goes to \
                  rent and debt. Baseline is about your track record: days with low balances, overdrafts and late \
                  fees, steady income, and months in which you spent less than you earned." }

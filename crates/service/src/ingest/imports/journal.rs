@@ -268,7 +268,8 @@ const TRANSACTIONS: JournaledTable = JournaledTable {
         counterparty, category, category_stage, merchant_key, transfer_kind, transfer_id, updated_at
         from transactions where user_id = $1 and id = $2",
     delete: "delete from transactions where user_id = $1 and id = $2",
-    restore: "update transactions set posted_on = $2, account_id = $4, state = $5, amount_minor = $6, currency = $7,
+    // The person may have moved the transaction to another account since; it stays there.
+    restore: "update transactions set posted_on = $2, account_id = coalesce(account_id, $4), state = $5, amount_minor = $6, currency = $7,
         authorized_on = $8, description = $9, told_counterparty = $10, counterparty_logo_url = $11,
         told_category = $12, external_id = $13, created_at = $14, import_id = $15, counterparty = $16,
         category = $17, category_stage = $18, merchant_key = $19, transfer_kind = $20, transfer_id = $21,

@@ -11,7 +11,7 @@ use service::ledger::accounts;
 use testkit::{Person, World};
 
 /// An OFX file of one account with purchases of these amounts.
-fn ofx(bank: &str, number: &str, amounts: &[&str]) -> String {
+pub(super) fn ofx(bank: &str, number: &str, amounts: &[&str]) -> String {
     let rows: String = amounts
         .iter()
         .enumerate()
@@ -43,12 +43,17 @@ async fn preview(world: &World, robin: &Person, text: &str) -> AccountPreview {
     preview.accounts[0].clone()
 }
 
-async fn commit(world: &World, robin: &Person, text: &str) -> CommitOutcome {
+pub(super) async fn commit(world: &World, robin: &Person, text: &str) -> CommitOutcome {
     let id = stage(world, robin, "statement", text).await;
     files::commit(&world.app, &robin.caller, id).await.unwrap()
 }
 
-async fn commit_into(world: &World, robin: &Person, text: &str, into: AccountId) -> CommitOutcome {
+pub(super) async fn commit_into(
+    world: &World,
+    robin: &Person,
+    text: &str,
+    into: AccountId,
+) -> CommitOutcome {
     let id = stage(world, robin, "statement", text).await;
     let destination = Some(DestinationChoice::Existing(into));
     let choice = AccountChoice { destination, ..Default::default() };

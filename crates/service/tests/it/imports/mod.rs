@@ -12,6 +12,7 @@ mod positions;
 mod real;
 mod rules;
 mod snapshots;
+mod splitting;
 mod staging;
 mod trades;
 mod undo;

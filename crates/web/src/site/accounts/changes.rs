@@ -95,8 +95,19 @@ pub(super) async fn answer(
     done: service::Result<()>,
     message: &str,
 ) -> PageResult {
+    answer_with(person, id, form, done.map_err(FormError::from_error), message).await
+}
+
+/// The same, where the errors of several fields may be known.
+pub(super) async fn answer_with(
+    person: &Person,
+    id: AccountId,
+    form: &Form,
+    done: Result<(), service::Result<FormError>>,
+    message: &str,
+) -> PageResult {
     match done {
         Ok(()) => Ok(app_page::see_other(person, &format!("/accounts/{id}"), message)),
-        Err(error) => detail::again(person, id, form, FormError::from_error(error)?).await,
+        Err(wrong) => detail::again(person, id, form, wrong?).await,
     }
 }

@@ -15,7 +15,7 @@ use service::ledger::transactions::{self, Filter};
 use service::platform::cursors::Page;
 
 use super::settings_forms::{FormState, forms};
-use super::{AccountIssue, debt, institution_label, kind_name, list, manual, parse};
+use super::{AccountIssue, debt, institution_label, kind_name, list, manual, parse, split};
 use crate::site::app_page::AppPage;
 use crate::site::chart::{Line, Point, ranges};
 use crate::site::errors::PageResult;
@@ -91,6 +91,7 @@ async fn show(
         (manual::forms(person, &account, &forms_state))
         (unexplained(person.view, &account, &chart))
         (recent(&account, &rows))
+        (split::link(&account))
     };
     Ok(AppPage::new(NavItem::Accounts, &account.name).page_with(status, person, main))
 }

@@ -9,7 +9,7 @@ use service::ingest::manual::{self, NewAccount};
 use service::ledger::accounts::{self, Account};
 use service::{Error, Result};
 
-use super::changes::answer;
+use super::changes::{answer, answer_with};
 use super::settings_forms::FormState;
 use super::{kind_name, parse};
 use crate::site::app_page::{AppPage, see_other};
@@ -173,12 +173,14 @@ pub(in crate::site) async fn add_transaction(
     let id = parse(id)?;
     let (app, caller) = (person.app(), &person.caller);
     let account = accounts::get(app, caller, id).await?;
+    let typed = EntryForm::typed(&form);
     let done = async {
-        let entry = EntryForm::typed(&form).read(account.currency)?;
-        manual::create_transaction(app, caller, id, entry).await.map(|_| ())
+        let entry = typed.read(account.currency)?;
+        manual::create_transaction(app, caller, id, entry).await
     };
-    let done = done.await;
-    answer(&person, id, &form, done, "Transaction added.").await
+    let done = done.await.map(|_| ()).map_err(FormError::from_error);
+    let done = done.map_err(|it| it.map(|wrong| wrong.and(typed.checks(account.currency))));
+    answer_with(&person, id, &form, done, "Transaction added.").await
 }
 
 pub(super) fn forms(person: &Person, account: &Account, forms_state: &FormState<'_>) -> Markup {

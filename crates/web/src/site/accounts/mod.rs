@@ -7,6 +7,7 @@ mod issue;
 mod list;
 mod manual;
 mod settings_forms;
+pub(super) mod split;
 mod types;
 
 use axum::extract::Path;

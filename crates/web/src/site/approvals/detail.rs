@@ -30,7 +30,7 @@ pub(super) async fn page(person: &Person, thread: &str, wrong: Option<&str>) -> 
         }
         _ => None,
     };
-    let title = shown.title();
+    let title = person.view.mask_amounts(&shown.title());
     let card = html! {
         @if let Some(notice) = &person.notice { p.notice role="status" { (notice) } }
         @if let Some(wrong) = wrong { p.wrong role="alert" { (wrong) } }
@@ -132,10 +132,11 @@ fn plain_facts(person: &Person, action: &Action, plain: &ActionDetails) -> Marku
     let is_custom = action.kind() == Kind::Unknown;
     html! {
         @if let Some(summary) = &plain.summary_markdown {
+            @let summary = person.view.mask_amounts(summary);
             @if is_custom {
-                div.quoted { (markdown::render(summary)) }
+                div.quoted { (markdown::render(&summary)) }
             } @else {
-                div.prose { (markdown::render(summary)) }
+                div.prose { (markdown::render(&summary)) }
             }
         }
         @if !plain.changes.is_empty() {

@@ -99,11 +99,12 @@ fn empty(history: bool) -> Markup {
 
 fn pending_card(person: &Person, action: &Action) -> Markup {
     let shown = action.details();
+    let title = person.view.mask_amounts(&shown.title());
     let now = person.app().clock.now();
     html! {
         article.card {
             header {
-                h2 { a href={ "/approvals/" (action.thread) } { (shown.title()) } }
+                h2 { a href={ "/approvals/" (action.thread) } { (title) } }
                 span.badge { (kind_name(action.kind())) }
             }
             @if let Some(trade) = &shown.trade {
@@ -113,14 +114,14 @@ fn pending_card(person: &Person, action: &Action) -> Markup {
                     ", " (trade.account.display_name)
                 }
             } @else if let Some(summary) = shown.plain.as_ref().and_then(|it| it.summary_markdown.as_deref()) {
-                div.prose { (super::markdown::render(summary)) }
+                div.prose { (super::markdown::render(&person.view.mask_amounts(summary))) }
             }
             p.soft {
                 "Proposed by " (action.proposer_label) ", " (person.view.time_ago(action.created_at, now)) ". "
                 (expires_text(action.expires_at, now))
             }
             a.button href={ "/approvals/" (action.thread) } {
-                "Review" span.hush { ": " (shown.title()) }
+                "Review" span.hush { ": " (title) }
             }
         }
     }
@@ -129,10 +130,11 @@ fn pending_card(person: &Person, action: &Action) -> Markup {
 fn history_row(person: &Person, action: &Action) -> Markup {
     let now = person.app().clock.now();
     let (name, class) = status_name(action);
+    let title = person.view.mask_amounts(&action.details().title());
     html! {
         li {
             span.what {
-                a href={ "/approvals/" (action.thread) } { (action.details().title()) }
+                a href={ "/approvals/" (action.thread) } { (title) }
                 span.soft { (action.proposer_label) ", " (person.view.time_ago(action.updated_at, now)) }
                 @if let Some(error) = &action.error_message { span.soft { (error) } }
             }

@@ -194,7 +194,7 @@ fn row(view: View, holding: &Holding) -> Markup {
                     span.soft { "Price as of " (view.local(at, "%a %-d %b %Y, %H:%M %Z")) }
                 }
             }
-            td.figure data-label="Quantity" { (holding.quantity) }
+            td.figure data-label="Quantity" { (view.quantity_text(holding.quantity)) }
             td.figure data-label="Price" { (price(view, holding.last_price, holding.currency)) }
             td.figure data-label="Value" { (view.money_or_unknown(money(holding.current_value_minor))) }
             td.figure data-label="Today" { (change(view, money(holding.day_change_minor), holding.day_change_percent)) }

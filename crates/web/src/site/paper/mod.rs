@@ -183,7 +183,7 @@ fn holding(view: View, it: &Holding) -> Markup {
             th scope="row" {
                 strong { (it.symbol) } " " span.soft { (it.name.as_deref().unwrap_or_default()) }
             }
-            td.figure data-label="Quantity" { (it.quantity) }
+            td.figure data-label="Quantity" { (view.quantity_text(it.quantity)) }
             td.figure data-label="Price" {
                 @match quote {
                     Some(priced) => {

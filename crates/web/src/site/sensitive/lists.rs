@@ -220,6 +220,7 @@ pub const NO_PROOF: &[(&str, &str)] = &[
     ("/accounts/{id}/balance", OWN_DATA),
     ("/accounts/{id}/transactions", OWN_DATA),
     ("/accounts/{id}/name", OWN_DATA),
+    ("/accounts/{id}/split", OWN_DATA),
     ("/accounts/{id}/type", OWN_DATA),
     ("/accounts/{id}/terms", OWN_DATA),
     ("/accounts/{id}/hide", OWN_DATA),

@@ -83,7 +83,7 @@ fn row(person: &Person, entry: &AuditEntry, names: &HashMap<String, String>) -> 
                 (person.view.day_at(entry.at)) " "
                 span.soft { (person.view.local(entry.at, "%H:%M %Z")) }
             }
-            td { (entry.details) }
+            td { (person.view.mask_amounts(&entry.details)) }
             td { (who(person, entry, names)) }
             td.soft { (entry.actor.address.as_deref().unwrap_or("")) }
         }

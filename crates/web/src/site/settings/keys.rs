@@ -40,7 +40,7 @@ pub(super) async fn post(person: Person, form: Form) -> PageResult {
             Ok(settings(StatusCode::OK).page(&person, made_page(&person, &key, &secret)))
         }
         Err(error) => {
-            let wrong = FormError::from_error(error)?;
+            let wrong = FormError::from_error(error)?.and(typed.checks(person.app().clock.now()));
             show(&person, StatusCode::BAD_REQUEST, &typed, &wrong).await
         }
     }
@@ -86,6 +86,16 @@ impl FormValues {
             accounts: all("account"),
             life: form.text("life").to_owned(),
         }
+    }
+
+    /// Each field on its own, so that all errors are shown at once.
+    fn checks(&self, now: Timestamp) -> [Result<(), Error>; 4] {
+        let name = match self.name.trim().is_empty() {
+            true => Err(Error::invalid("name", "enter a name")),
+            false => Ok(()),
+        };
+        let expiry = self.expires_at(now).map(drop);
+        [name, self.scopes().map(drop), self.accounts().map(drop), expiry]
     }
 
     fn scopes(&self) -> Result<Scopes, Error> {

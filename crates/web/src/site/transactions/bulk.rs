@@ -6,7 +6,7 @@ use base::{EditId, TransactionId};
 use maud::{Markup, html};
 use service::Error;
 use service::classify::bulk_edits::{self, BulkChange, BulkEdit, TRANSACTIONS_MAX};
-use service::classify::overrides::Visibility;
+use service::classify::overrides::{TransferMark, Visibility};
 use service::ledger::annotations::Tags;
 use service::ledger::transactions;
 
@@ -88,7 +88,7 @@ fn read_change(form: &Form) -> service::Result<BulkChange> {
     let change = BulkChange {
         category,
         visibility: Visibility::parse(form.text("visibility")),
-        transfer: None,
+        transfer: TransferMark::parse(form.text("transfer")).map(Some),
         note: (!note.is_empty()).then(|| note.to_owned()),
         add_tags: Tags::parse(form.text("add_tags"))?,
         remove_tags: Tags::parse(form.text("remove_tags"))?,
@@ -120,6 +120,11 @@ pub(super) fn bar(search: &Search, shown: usize, matching: Option<i64>) -> Marku
     let remove = Field::text("remove_tags", "Remove tags", "").optional();
     let note = Field::text("note", "Replace note with", "").optional();
     let states = [("", "No change"), ("hidden", "Hide"), ("shown", "Show")];
+    let transfers = [
+        ("", "No change"),
+        ("transfer", "Mark as transfer"),
+        ("no_transfer", "Mark as no transfer"),
+    ];
     let more = matching.filter(|it| *it > shown as i64);
     let most = TRANSACTIONS_MAX as i64;
     html! {
@@ -145,11 +150,12 @@ pub(super) fn bar(search: &Search, shown: usize, matching: Option<i64>) -> Marku
                 button.primary type="submit" { "Apply to selected" }
             }
             details {
-                summary { "Tags, note and visibility" }
+                summary { "More changes" }
                 div.filters {
                     (add.show(&nothing_wrong))
                     (remove.show(&nothing_wrong))
                     (note.show(&nothing_wrong))
+                    (fields::select("transfer", "Transfer between your accounts", &transfers, ""))
                     (fields::select("visibility", "Visibility", &states, ""))
                 }
             }

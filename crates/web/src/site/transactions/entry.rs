@@ -52,23 +52,43 @@ impl EntryForm {
 
     /// Parses the values; the error names the field.
     pub(in crate::site) fn read(&self, currency: Currency) -> Result<ManualTransaction> {
-        let day = fields::day("on", &self.on)?;
-        let on = day.ok_or_else(|| Error::invalid("on", "enter a date"))?;
+        let category = Category::ALL.into_iter().find(|it| it.detailed() == self.category);
+        Ok(ManualTransaction {
+            on: self.date()?,
+            amount_minor: self.amount_minor(currency)?,
+            description: self.description()?,
+            category,
+        })
+    }
+
+    /// Each field on its own, so that all errors are shown at once.
+    pub(in crate::site) fn checks(&self, currency: Currency) -> [Result<()>; 3] {
+        let amount = self.amount_minor(currency).map(drop);
+        [self.date().map(drop), amount, self.description().map(drop)]
+    }
+
+    fn date(&self) -> Result<Date> {
+        fields::day("on", &self.on)?.ok_or_else(|| Error::invalid("on", "enter a date"))
+    }
+
+    fn amount_minor(&self, currency: Currency) -> Result<i64> {
         let amount = fields::amount("amount", &self.amount, currency)?.minor();
         if amount < 0 {
             let message = "enter the amount without a sign, and choose money in or money out";
             return Err(Error::invalid("amount", message));
         }
-        let amount_minor = match self.way.as_str() {
-            "in" => amount,
-            "out" => -amount,
-            _ => return Err(Error::invalid("amount", "choose money in or money out")),
-        };
-        if self.description.is_empty() {
-            return Err(Error::invalid("description", "enter a description"));
+        match self.way.as_str() {
+            "in" => Ok(amount),
+            "out" => Ok(-amount),
+            _ => Err(Error::invalid("amount", "choose money in or money out")),
         }
-        let category = Category::ALL.into_iter().find(|it| it.detailed() == self.category);
-        Ok(ManualTransaction { on, amount_minor, description: self.description.clone(), category })
+    }
+
+    fn description(&self) -> Result<String> {
+        match self.description.is_empty() {
+            true => Err(Error::invalid("description", "enter a description")),
+            false => Ok(self.description.clone()),
+        }
     }
 
     pub(in crate::site) fn fields(&self, currency: Currency, wrong: &FormError) -> Markup {

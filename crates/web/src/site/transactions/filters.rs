@@ -118,7 +118,7 @@ pub(super) fn save_form(person: &Person, filters: &[SavedFilter], search: &Searc
         }
     };
     html! {
-        @if !present.is_empty() && !is_saved && search.problems.is_empty() {
+        @if search.is_narrowed() && !is_saved && search.problems.is_empty() {
             details.save-filter {
                 summary { "Save this filter" }
                 (fields::form("/transactions/filters", &person.form_token, body))

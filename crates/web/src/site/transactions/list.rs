@@ -53,6 +53,7 @@ impl List<'_> {
             (self.chips())
             (filters::save_form(self.person, &self.filters, &self.search))
             @if self.rows.is_empty() { (self.nothing()) } @else {
+                (self.months())
                 (self.sums())
                 (self.table())
                 (self.pages())
@@ -83,6 +84,7 @@ impl List<'_> {
         let nothing_wrong = FormError::default();
         html! {
             form.finder method="get" action="/transactions" role="search" {
+                (search.keep_all_dates())
                 div.ask {
                     (text.show(&nothing_wrong))
                     button.primary type="submit" { "Search" }
@@ -152,11 +154,30 @@ impl List<'_> {
                 @if self.search.is_narrowed() {
                     h2 { "No matches" }
                     p { "No transactions match these filters." }
-                    a.button.outlined href="/transactions" { "Show all transactions" }
+                    a.button.outlined href=(Search::all_dates_href()) { "Show all transactions" }
                 } @else {
                     h2 { "No transactions yet" }
                     p { "Import a bank file or connect a bank to see your transactions." }
                     a.button href="/import" { "Import bank files" }
+                }
+            }
+        }
+    }
+
+    /// Links between this month and all dates, if no filter is set.
+    fn months(&self) -> Markup {
+        let is_month = self.search.is_this_month();
+        let current = |is_current: bool| is_current.then_some("page");
+        html! {
+            @if !self.search.is_narrowed() {
+                nav aria-label="Dates" {
+                    ul.chips {
+                        li { a href="/transactions" aria-current=[current(is_month)] { "This month" } }
+                        @if let Some((from, href)) = self.search.month_before() {
+                            li { a href=(href) { (self.person.view.month(from)) } }
+                        }
+                        li { a href=(Search::all_dates_href()) aria-current=[current(!is_month)] { "All dates" } }
+                    }
                 }
             }
         }
@@ -290,6 +311,8 @@ impl List<'_> {
                 @if self.search.cursor().is_some() { a href=(first) { (start) } } @else { span {} }
                 @if let Some(next) = &self.next_cursor {
                     a href=(self.search.href("/transactions", Some(next))) rel="next" { (further) }
+                } @else if let Some((from, href)) = self.search.month_before() {
+                    a href=(href) { (self.person.view.month(from)) }
                 }
             }
         }

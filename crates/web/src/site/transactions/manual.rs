@@ -34,7 +34,10 @@ pub(in crate::site) async fn change(
     };
     match done.await {
         Ok(()) => Ok(see_other(&person, &detail::address_of(it.id, ""), "Transaction saved.")),
-        Err(error) => Ok(page(&person, &it, &draft, &FormError::from_error(error)?)),
+        Err(error) => {
+            let wrong = FormError::from_error(error)?.and(draft.checks(it.amount.currency()));
+            Ok(page(&person, &it, &draft, &wrong))
+        }
     }
 }
 

@@ -42,7 +42,13 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
     let accounts = all_accounts(&person).await?;
     let mut search =
         Search::read(query.as_deref().unwrap_or_default(), &accounts, person.view.today);
-    let found = sorted_rows(&person, (&search.filter, search.sort), search.cursor(), ROWS).await;
+    search.limit_to_month(person.view.today);
+    let mut found =
+        sorted_rows(&person, (&search.filter, search.sort), search.cursor(), ROWS).await;
+    if search.is_this_month() && matches!(&found, Ok((rows, _)) if rows.is_empty()) {
+        search.show_all_dates();
+        found = sorted_rows(&person, (&search.filter, search.sort), search.cursor(), ROWS).await;
+    }
     let (rows, end) = match found {
         // Cursors expire after a day; the list starts at the beginning then.
         Err(service::Error::Invalid { param: Some(param), .. }) if param == "cursor" => {
@@ -66,7 +72,8 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
         false => StatusCode::BAD_REQUEST,
     };
     let counted = totals.iter().map(|it| it.count).sum();
-    let matching = end.total_count.or(search.is_narrowed().then_some(counted));
+    let is_summed = search.is_narrowed() || search.is_this_month();
+    let matching = end.total_count.or(is_summed.then_some(counted));
     let next_cursor = end.next_cursor;
     let tags = annotations::list_tags(app, caller).await?;
     let filters = saved_filters::list(app, caller).await?;

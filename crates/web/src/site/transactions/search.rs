@@ -2,6 +2,7 @@
 
 use base::category::Category;
 use base::{AccountId, Date};
+use maud::{Markup, html};
 use service::ledger::Direction;
 use service::ledger::accounts::Account;
 use service::ledger::annotations;
@@ -16,10 +17,18 @@ const TEXT_MAX: usize = 100;
 const NAMES: [&str; 9] =
     ["q", "account", "from", "to", "category", "tag", "direction", "status", "transfers"];
 
+/// The parameter that shows all dates where no filter is set, and its only value.
+const DATES: &str = "dates";
+const ALL_DATES: &str = "all";
+
 pub(super) struct Search {
     /// The valid filters, as given.
     given: Vec<(&'static str, String)>,
     cursor: Option<String>,
+    /// Whether the list is of all dates although no filter is set; it would be of this month otherwise.
+    all_dates: bool,
+    /// The first day of this month, if the list is of this month because no filter is set.
+    this_month: Option<Date>,
     pub(super) sort: Sort,
     pub(super) filter: Filter,
     /// Messages about invalid filters.
@@ -31,6 +40,8 @@ impl Search {
         let mut search = Search {
             given: Vec::new(),
             cursor: None,
+            all_dates: false,
+            this_month: None,
             sort: Sort::Newest,
             filter: Filter::default(),
             problems: Vec::new(),
@@ -46,6 +57,9 @@ impl Search {
             }
             if name == "sort" && !value.is_empty() {
                 search.read_sort(value);
+            }
+            if name == DATES && value == ALL_DATES {
+                search.all_dates = true;
             }
             let Some(name) = NAMES.into_iter().find(|it| *it == name) else { continue };
             if value.is_empty() || !search.value(name).is_empty() {
@@ -182,6 +196,48 @@ impl Search {
         !self.given.is_empty()
     }
 
+    /// Limits the list to this month, unless a filter is set or all dates are asked for.
+    pub(super) fn limit_to_month(&mut self, today: Date) {
+        if !self.is_narrowed() && !self.all_dates {
+            self.this_month = Some(today.first_of_month());
+            self.filter.start_on = self.this_month;
+        }
+    }
+
+    /// Shows all dates, because this month has no transactions yet.
+    pub(super) fn show_all_dates(&mut self) {
+        (self.all_dates, self.this_month, self.filter.start_on) = (true, None, None);
+    }
+
+    pub(super) fn is_this_month(&self) -> bool {
+        self.this_month.is_some()
+    }
+
+    /// The URL of all transactions.
+    pub(super) fn all_dates_href() -> String {
+        format!("/transactions{}", urls::query_string(&[(DATES, ALL_DATES)]))
+    }
+
+    /// Keeps all dates when the form of the filters is sent with another order only.
+    pub(super) fn keep_all_dates(&self) -> Markup {
+        html! { @if self.all_dates { input type="hidden" name=(DATES) value=(ALL_DATES); } }
+    }
+
+    /// The first day of the month before, and the URL of its transactions, if the list is of one month.
+    pub(super) fn month_before(&self) -> Option<(Date, String)> {
+        let is_date = |(name, _): &(&str, String)| *name == "from" || *name == "to";
+        let Filter { start_on, end_on, .. } = self.filter;
+        let start = start_on.filter(|it| *it == it.first_of_month())?;
+        let is_month = self.is_this_month() || end_on == Some(start.last_of_month());
+        if !is_month || !self.given.iter().all(is_date) {
+            return None;
+        }
+        let end = start.yesterday().ok()?;
+        let (from, to) = (end.first_of_month(), end);
+        let query = urls::query_string(&[("from", &from.to_string()), ("to", &to.to_string())]);
+        Some((from, format!("/transactions{query}")))
+    }
+
     /// Whether any filter other than the text, or an order, is set.
     pub(super) fn has_details(&self) -> bool {
         self.given.iter().any(|(name, _)| *name != "q") || self.sort != Sort::Newest
@@ -195,6 +251,14 @@ impl Search {
     fn address(&self, path: &str, keep: impl Fn(&str) -> bool, cursor: Option<&str>) -> String {
         let given = self.given.iter().filter(|(name, _)| keep(name));
         let mut pairs: Vec<(&str, &str)> = given.map(|(name, it)| (*name, it.as_str())).collect();
+        let this_month = self.this_month.map(|it| it.to_string());
+        pairs.extend(this_month.as_deref().map(|it| ("from", it)));
+        // Without a date that was removed, the list is of all dates and not of this month.
+        let has_lost_dates =
+            ["from", "to"].iter().any(|it| !keep(it) && !self.value(it).is_empty());
+        if pairs.is_empty() && (self.all_dates || has_lost_dates) {
+            pairs.push((DATES, ALL_DATES));
+        }
         if self.sort != Sort::Newest {
             pairs.push(("sort", self.sort.as_str()));
         }

@@ -62,6 +62,10 @@ impl FormValues {
             types: ChosenTypes::read(form),
         }
     }
+
+    fn key(&self) -> Result<KeyId> {
+        KeyId::parse(&self.key).map_err(|_| Error::invalid("key", "choose an active API key"))
+    }
 }
 
 /// Creates the endpoint and shows its signing secret, once.
@@ -73,13 +77,19 @@ pub(super) async fn post(manager: EndpointManager, ManagerForm(form): ManagerFor
             let main = secret_card(&manager, &endpoint, title, &secret);
             Ok(manager.page(StatusCode::OK, Section::Endpoints, main))
         }
-        Err(error) => super::show(&manager, &typed, &FormError::from_error(error)?).await,
+        Err(error) => {
+            let wrong = FormError::from_error(error)?.and([
+                typed.key().map(drop),
+                webhooks::check_url(manager.app(), &typed.url).await,
+                typed.types.filter().map(drop),
+            ]);
+            super::show(&manager, &typed, &wrong).await
+        }
     }
 }
 
 async fn make(manager: &EndpointManager, typed: &FormValues) -> Result<(Endpoint, String)> {
-    let key = KeyId::parse(&typed.key);
-    let key = key.map_err(|_| Error::invalid("key", "choose an active API key"))?;
+    let key = typed.key()?;
     webhooks::check_url(manager.app(), &typed.url).await?;
     let new = NewEndpoint {
         url: typed.url.clone(),

@@ -29,6 +29,13 @@ async fn a_bulk_edit_is_undone_from_its_message_and_from_the_page_of_edits() {
     assert_escaped(&page);
     let page = browser.submit(&undo_path(&page), &[next]).await.good();
     assert!(page.contains("Undone. 1 transaction restored.") && !page.contains("#work"), "{page}");
+    let marked = [next, ("id", id.as_str()), ("transfer", "transfer")];
+    let page = browser.submit("/transactions/bulk", &marked).await.good();
+    assert!(
+        page.contains("1 transaction changed.") && page.contains("class=\"transfer\""),
+        "{page}"
+    );
+    browser.submit(&undo_path(&page), &[next]).await.good();
     // The message and its button are shown once.
     let page = browser.get("/transactions").await.good();
     assert!(!page.contains("edits/edit_"), "{page}");

@@ -150,6 +150,12 @@ async fn errors_are_shown_at_their_fields_and_nothing_is_saved() {
         // The other form of the page is not filled with these values.
         assert!(page.text.contains("value=\"1000.00\""), "{}", page.text);
     }
+    // All errors are shown at once.
+    let empty = ["on", "amount", "description"].map(|it| (it, ""));
+    let page = browser.post(&format!("{account}/transactions"), &empty).await;
+    for message in ["Enter a date.", "Enter an amount", "Enter a description"] {
+        assert_refused(&page, message);
+    }
     assert!(browser.get(&account).await.good().contains("No transactions yet."));
 }
 

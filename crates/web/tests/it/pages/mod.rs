@@ -10,6 +10,7 @@ mod forgery;
 mod imports;
 mod income;
 mod money;
+mod months;
 mod notes;
 mod onboarding;
 mod plaid;

@@ -55,6 +55,12 @@ async fn a_new_rule_is_previewed_before_it_is_saved() {
         assert_eq!(page.status, StatusCode::BAD_REQUEST, "{message}");
         assert!(page.text.contains(message), "{message}: {}", page.text);
     }
+    // All errors are shown at once.
+    let both = browser
+        .post(path, &[("words", "x"), ("amount_least", "a lot"), ("amount_most", "?")])
+        .await;
+    assert_eq!(both.text.matches("Enter an amount such as").count(), 4, "{}", both.text);
+    assert!(both.text.contains("Enter a name, choose a category"), "{}", both.text);
     let page = browser.post(path, &[("words", HOSTILE), vet, ("do", "preview")]).await.good();
     assert_escaped(&page);
 }

@@ -85,23 +85,6 @@ async fn transactions_are_grouped_by_day_below_the_totals_of_the_filter() {
 }
 
 #[tokio::test]
-async fn without_filters_the_totals_are_of_this_month() {
-    let world = World::new().await;
-    let robin = world.someone().await;
-    let rows = [
-        txn("2026-02-01", -10_000, "KROGER").id("before"),
-        txn("2026-03-01", -2_500, "KROGER").id("now"),
-    ];
-    robin.import(statement([checking("Everyday").with_all(rows)])).await;
-    let mut browser = Browser::of(&world, &robin).await;
-    let page = browser.get("/transactions").await.good();
-    let sums = page.split_once("This month").unwrap().1.split_once("</dl>").unwrap().0;
-    assert!(sums.contains("-$25.00") && !sums.contains("-$125.00"), "{sums}");
-    let all = browser.get("/transactions?q=kroger").await.good();
-    assert!(!all.contains("This month") && all.contains("-$125.00"), "{all}");
-}
-
-#[tokio::test]
 async fn the_search_finds_pages_actions_accounts_categories_and_transactions() {
     let world = World::new().await;
     let robin = household(&world).await;

@@ -112,7 +112,11 @@ fn answer(
             return Ok(see_other(person, "/settings/rules", message));
         }
         Ok(preview) => Outcome { preview, ..Outcome::default() },
-        Err(error) => Outcome { wrong: FormError::from_error(error)?, preview: None },
+        Err(error) => {
+            let (draft, context) = form;
+            let checks = draft.checks(&context.accounts, context.currency);
+            Outcome { wrong: FormError::from_error(error)?.and(checks), preview: None }
+        }
     };
     Ok(show(person, rule, form, &outcome))
 }

@@ -17,6 +17,9 @@ use crate::site::format::{plain_amount, plural};
 use crate::site::person::Person;
 use crate::site::transactions::category;
 
+const LEAST: &str = "amount_least";
+const MOST: &str = "amount_most";
+
 /// The values of the form as text, so that they are kept if the form is shown again.
 #[derive(Default)]
 pub(super) struct RuleForm {
@@ -60,8 +63,8 @@ impl RuleForm {
             words: text("words"),
             account: text("account_id"),
             direction: text("direction"),
-            least: text("amount_least"),
-            most: text("amount_most"),
+            least: text(LEAST),
+            most: text(MOST),
             name: text("counterparty_name"),
             category: text("category"),
             hides: form.has("hides"),
@@ -80,42 +83,52 @@ impl RuleForm {
 
     /// Parses the values; the error names the field. Amounts are in the currency of the account, or in this one.
     pub(super) fn read(&self, accounts: &[Account], currency: Currency) -> Result<NewRule> {
-        let unknown = || Error::invalid("account_id", "choose one of your accounts");
-        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let account_id = given(&self.account).map(|it| AccountId::parse(&it)).transpose();
-        let account_id = account_id.map_err(|_| unknown())?;
-        let account = account_id.map(|id| accounts.iter().find(|it| it.id == id));
-        let currency = match account {
-            Some(account) => account.ok_or_else(unknown)?.currency,
-            None => currency,
-        };
+        let account = self.account(accounts)?;
+        let currency = account.map_or(currency, |it| it.currency);
+        Ok(NewRule {
+            like: given(&self.merchant),
+            words: given(&self.words),
+            account_id: account.map(|it| it.id),
+            direction: Direction::parse(&self.direction),
+            amounts: self.amounts(currency)?,
+            sets: self.sets()?,
+            hides: self.hides,
+            from_now_on: self.future_only,
+        })
+    }
+
+    /// Each field on its own, so that all errors are shown at once.
+    pub(super) fn checks(&self, accounts: &[Account], currency: Currency) -> [Result<()>; 4] {
+        let account = self.account(accounts);
+        let currency = account.as_ref().ok().copied().flatten().map_or(currency, |it| it.currency);
+        let least = read_amount(LEAST, &self.least, currency).map(drop);
+        let most = read_amount(MOST, &self.most, currency).map(drop);
+        [least, most, account.map(drop), self.sets().map(drop)]
+    }
+
+    fn account<'a>(&self, accounts: &'a [Account]) -> Result<Option<&'a Account>> {
+        if self.account.is_empty() {
+            return Ok(None);
+        }
+        let id = AccountId::parse(&self.account).ok();
+        let account = accounts.iter().find(|it| Some(it.id) == id);
+        account.map(Some).ok_or_else(|| Error::invalid("account_id", "choose one of your accounts"))
+    }
+
+    /// What the rule sets: a name or a category, unless it hides the transactions.
+    fn sets(&self) -> Result<Override> {
         let category = Category::ALL.into_iter().find(|it| it.detailed() == self.category);
         let sets = Override { counterparty: given(&self.name), category };
         if sets.counterparty.is_none() && sets.category.is_none() && !self.hides {
             let message = "enter a name, choose a category or hide the transactions";
             return Err(Error::invalid("counterparty_name", message));
         }
-        Ok(NewRule {
-            like: given(&self.merchant),
-            words: given(&self.words),
-            account_id,
-            direction: Direction::parse(&self.direction),
-            amounts: self.amounts(currency)?,
-            sets,
-            hides: self.hides,
-            from_now_on: self.future_only,
-        })
+        Ok(sets)
     }
 
     fn amounts(&self, currency: Currency) -> Result<Option<AmountRange>> {
-        let read = |name: &str, text: &str| -> Result<Option<i64>> {
-            if text.is_empty() {
-                return Ok(None);
-            }
-            Ok(Some(fields::amount(name, text, currency)?.minor()))
-        };
-        let least_minor = read("amount_least", &self.least)?;
-        let most_minor = read("amount_most", &self.most)?;
+        let least_minor = read_amount(LEAST, &self.least, currency)?;
+        let most_minor = read_amount(MOST, &self.most, currency)?;
         let is_given = least_minor.is_some() || most_minor.is_some();
         Ok(is_given.then_some(AmountRange { currency, least_minor, most_minor }))
     }
@@ -141,9 +154,9 @@ impl RuleForm {
             }
             (Field::text("words", "Words in the description", &self.words).optional().show(wrong))
             div.two-fields {
-                (Field::text("amount_least", "Amount from", &self.least).optional()
+                (Field::text(LEAST, "Amount from", &self.least).optional()
                     .hint(&amounts).show(wrong))
-                (Field::text("amount_most", "Amount to", &self.most).optional().show(wrong))
+                (Field::text(MOST, "Amount to", &self.most).optional().show(wrong))
             }
             (fields::select("account_id", "Account", &account_options, &self.account))
             (fields::select("direction", "Direction", &directions, &self.direction))
@@ -166,6 +179,17 @@ impl RuleForm {
             }
         }
     }
+}
+
+fn given(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn read_amount(name: &str, text: &str, currency: Currency) -> Result<Option<i64>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(fields::amount(name, text, currency)?.minor()))
 }
 
 /// What the rule would change if it were saved.

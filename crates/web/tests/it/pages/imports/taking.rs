@@ -98,7 +98,7 @@ async fn all_ready_files_are_imported_together_and_create_an_account_once() {
     assert!(page.contains("2 files imported. 2 files need your input"), "{page}");
     assert!(page.contains("Needs your input"), "{page}");
     assert_eq!(names(&world, &robin).await.len(), 1);
-    let page = browser.get("/transactions").await.good();
+    let page = browser.get("/transactions?dates=all").await.good();
     assert_eq!(page.matches("name=\"id\"").count(), 3, "{page}");
 }
 
@@ -189,4 +189,36 @@ async fn a_page_that_waited_for_a_failed_import_says_that_nothing_changed() {
     assert!(!browser.get(&at).await.good().contains("The import failed"));
     let page = browser.get(&format!("{at}?waited")).await.good();
     assert!(page.contains("The import failed and nothing was changed."), "{page}");
+}
+
+#[tokio::test]
+async fn the_transactions_of_a_file_are_moved_to_a_new_account() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let at = upload(&mut browser, "march <b>.ofx", &groceries()).await;
+    import(&mut browser, &at, &[("name_0", "Everyday")]).await;
+    let account = robin.account("Everyday").await;
+    let page = browser.get(&format!("/accounts/{account}")).await.good();
+    let path = format!("/accounts/{account}/split");
+    assert!(page.contains(&format!("href=\"{path}\"")), "{page}");
+    let page = browser.get(&path).await.good();
+    assert!(page.contains("march &lt;b&gt;.ofx: 2 transactions from"), "{page}");
+    let empty = browser.post(&path, &[]).await;
+    assert_eq!(empty.status, StatusCode::BAD_REQUEST);
+    for message in ["Choose at least one import.", "Enter a name for the new account."] {
+        assert!(empty.text.contains(message), "{message}: {}", empty.text);
+    }
+    let import = page.split_once("name=\"import\" value=\"").unwrap().1;
+    let import = import.split_once('"').unwrap().0;
+    let page = browser.submit(&path, &[("import", import), ("name", "Joint")]).await.good();
+    assert!(
+        page.contains("2 transactions moved here.") && page.contains("<h1>Joint</h1>"),
+        "{page}"
+    );
+    assert_eq!(names(&world, &robin).await, ["Everyday", "Joint"]);
+    let page = browser.get(&path).await.good();
+    assert!(page.contains("No imported files"), "{page}");
+    let kim = world.someone().await;
+    let mut other = Browser::of(&world, &kim).await;
+    assert_eq!(other.get(&path).await.status, StatusCode::NOT_FOUND);
 }
