@@ -13,9 +13,10 @@ use crate::test::POSTGRES_VARIABLE;
 
 /// The variable that names the workers; the other one names the coordinator.
 const WORKERS_VARIABLE: &str = "EVENKEEL_TEST_CITUS_WORKERS";
-/// Each database has a process of Citus, and tests have many databases.
+/// Each database has a process of Citus, and tests have many databases. The nodes have no certificates.
 const SETTINGS: &str = "
 shared_preload_libraries = 'citus'
+citus.node_conninfo = 'sslmode=disable'
 max_worker_processes = 64
 max_locks_per_transaction = 256
 ";
