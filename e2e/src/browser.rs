@@ -240,6 +240,12 @@ impl Browser {
         self.try_script(script, arguments).unwrap_or_else(|error| panic!("{error}"))
     }
 
+    /// Runs the body of an async function, and returns what its promise resolves to.
+    #[track_caller]
+    pub fn async_script(&self, body: &str) -> Value {
+        self.script(&format!("return (async () => {{ {body} }})()"), json!([]))
+    }
+
     fn try_script(&self, script: &str, arguments: Value) -> Result<Value, String> {
         self.session.post("/execute/sync", json!({"script": script, "args": arguments}))
     }
@@ -292,7 +298,7 @@ impl Browser {
     }
 
     #[track_caller]
-    fn must(&self, what: &str, body: Value) -> Value {
+    pub(crate) fn must(&self, what: &str, body: Value) -> Value {
         self.session.post(what, body).unwrap_or_else(|error| panic!("at {}: {error}", self.path()))
     }
 }

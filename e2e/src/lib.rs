@@ -6,6 +6,7 @@ pub mod bank;
 pub mod browser;
 pub mod browser_log;
 pub mod http;
+pub mod input;
 pub mod listener;
 pub mod pages;
 pub mod program;
