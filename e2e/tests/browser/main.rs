@@ -13,6 +13,7 @@ mod first_run;
 mod household;
 mod imports;
 mod keys;
+mod offline;
 mod passkeys;
 mod proof;
 mod sign_in;
