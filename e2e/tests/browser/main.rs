@@ -14,6 +14,7 @@ mod household;
 mod imports;
 mod keys;
 mod offline;
+mod onboarding;
 mod passkeys;
 mod proof;
 mod sign_in;
