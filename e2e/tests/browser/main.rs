@@ -17,6 +17,7 @@ mod offline;
 mod onboarding;
 mod passkeys;
 mod proof;
+mod rules;
 mod sign_in;
 mod sign_on;
 mod stranger;
