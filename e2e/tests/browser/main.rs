@@ -6,6 +6,7 @@ mod approvals;
 mod assistants;
 mod audits;
 mod banks;
+mod bulk_edits;
 mod charts;
 mod consent;
 mod downloads;
