@@ -9,6 +9,7 @@ mod banks;
 mod bulk_edits;
 mod charts;
 mod consent;
+mod docs;
 mod downloads;
 mod first_run;
 mod household;
