@@ -20,6 +20,7 @@ mod onboarding;
 mod passkeys;
 mod proof;
 mod rules;
+mod shortcuts;
 mod sign_in;
 mod sign_on;
 mod stranger;
