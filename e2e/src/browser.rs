@@ -59,6 +59,12 @@ impl Browser {
         self.must("/url", json!({"url": url}));
     }
 
+    /// Presses the browser's Back button.
+    #[track_caller]
+    pub fn back(&self) {
+        self.must("/back", json!({}));
+    }
+
     #[track_caller]
     pub fn url(&self) -> String {
         let url = self.session.get("/url").unwrap_or_else(|error| panic!("{error}"));

@@ -44,11 +44,16 @@ impl Browser {
         self.point("mouse", &[move_to(at)]);
     }
 
+    /// Clicks there with the mouse.
+    #[track_caller]
+    pub fn click_at(&self, at: Place) {
+        self.point("mouse", &press_at(at));
+    }
+
     /// Touches the screen there with a finger, and lifts it.
     #[track_caller]
     pub fn tap(&self, at: Place) {
-        let button = |kind: &str| json!({"type": kind, "button": 0});
-        self.point("touch", &[move_to(at), button("pointerDown"), button("pointerUp")]);
+        self.point("touch", &press_at(at));
     }
 
     #[track_caller]
@@ -67,4 +72,9 @@ impl Browser {
 
 fn move_to(at: Place) -> Value {
     json!({"type": "pointerMove", "x": at.x, "y": at.y})
+}
+
+fn press_at(at: Place) -> [Value; 3] {
+    let button = |kind: &str| json!({"type": kind, "button": 0});
+    [move_to(at), button("pointerDown"), button("pointerUp")]
 }

@@ -17,6 +17,7 @@ mod imports;
 mod keys;
 mod offline;
 mod onboarding;
+mod panel;
 mod passkeys;
 mod proof;
 mod rules;
