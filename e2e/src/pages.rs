@@ -13,6 +13,24 @@ pub const PUBLIC: [&str; 5] =
 /// The start page of a signed-in person; links lead to the rest.
 pub const SIGNED_IN: [&str; 1] = ["/"];
 
+/// Pages of a signed-in person that show something else because of their query. Links are followed without it.
+pub const BEHIND_A_QUERY: [&str; 14] = [
+    "/?range=1y",
+    "/approvals?show=history",
+    "/recurring?view=calendar",
+    "/recurring?show=ended",
+    "/recurring?show=dismissed",
+    "/spending?by=merchant",
+    "/spending?by=account&period=this_year",
+    "/spending?period=last_quarter&compare=year",
+    "/spending?period=days&from=2026-01-31&to=2026-01-01",
+    "/spending?category=FOOD_AND_DRINK",
+    "/transactions?q=netflix&status=posted&direction=out&sort=largest",
+    "/transactions?q=nothing-is-named-like-this",
+    "/search?q=netflix",
+    "/search?q=nothing-is-named-like-this",
+];
+
 /// The paths of links to other pages of the program, without downloads.
 const LINKS: &str = r#"
 return [...document.querySelectorAll("a[href]")]

@@ -12,6 +12,7 @@ mod consent;
 mod docs;
 mod downloads;
 mod first_run;
+mod hidden_amounts;
 mod household;
 mod imports;
 mod keys;
