@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::bank::{self, Month};
+use crate::input::key;
 use crate::{Browser, Program};
 
 pub const PASSWORD: &str = "a long walk along the quay";
@@ -22,6 +23,7 @@ pub fn each(mut show: impl FnMut(&str, &Browser)) {
     new_key_and_consent(&mut show);
     files(&mut show);
     transactions(&mut show);
+    dialogs(&mut show);
     payments(&mut show);
     portal(&mut show);
 }
@@ -228,6 +230,28 @@ fn transactions(show: &mut impl FnMut(&str, &Browser)) {
     browser.press("Preview changes");
     browser.sees("renamed to Evening films");
     show("rule-preview", &browser);
+}
+
+/// The side panel, the search dialog with results, the help sheet, and the page for an unknown address.
+fn dialogs(show: &mut impl FnMut(&str, &Browser)) {
+    let program = Program::demo();
+    let browser = Browser::start(program.origin());
+    browser.sign_in(&program);
+    browser.go("/transactions?q=netflix");
+    browser.follow("Netflix");
+    browser.sees("Bank description");
+    show("panel", &browser);
+    browser.go("/");
+    browser.chord(key::CONTROL, 'k');
+    browser.keys("netflix");
+    browser.sees("All matching transactions");
+    show("search-dialog", &browser);
+    browser.go("/");
+    browser.keys("?");
+    browser.sees("Keyboard shortcuts");
+    show("help-sheet", &browser);
+    browser.go("/nowhere");
+    show("not-found", &browser);
 }
 
 /// A recurring payment that another one was merged into.

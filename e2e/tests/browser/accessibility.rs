@@ -83,13 +83,20 @@ fn pages_have_the_same_controls_without_scripts() {
     }
 }
 
+/// Visitors see the page alone, and a signed-in person within the app.
 #[test]
 fn the_not_found_page_is_accessible() {
-    let program = Program::demo();
+    let (program, axe) = (Program::demo(), Axe::installed());
     let browser = Browser::start(program.origin());
-    browser.go("/nowhere");
-    browser.sees("Page not found");
-    browser.assert_accessible();
-    browser.expect_refusal("/nowhere");
-    browser.assert_clean();
+    for is_signed_in in [false, true] {
+        if is_signed_in {
+            browser.sign_in(&program);
+        }
+        browser.go("/nowhere");
+        browser.sees("Page not found");
+        assert_eq!(browser.has_link("Transactions"), is_signed_in);
+        assert_eq!(browser.problems_with(Some(&axe)), [""; 0]);
+        browser.expect_refusal("/nowhere");
+        browser.assert_clean();
+    }
 }
