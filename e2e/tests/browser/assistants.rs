@@ -8,13 +8,13 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use e2e::{Browser, Program};
 
 /// A running assistant. It prints what it needs the person for, a line each.
-struct Assistant {
+pub(crate) struct Assistant {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl Assistant {
-    fn start(mut command: Command) -> Assistant {
+    pub(crate) fn start(mut command: Command) -> Assistant {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         Assistant { child, lines }
@@ -22,7 +22,7 @@ impl Assistant {
 
     /// The rest of the next line, which must begin with this word.
     #[track_caller]
-    fn expect(&mut self, word: &str) -> String {
+    pub(crate) fn expect(&mut self, word: &str) -> String {
         let line = self.lines.next().unwrap_or_else(|| panic!("it ended before {word}")).unwrap();
         let rest = line.strip_prefix(word).unwrap_or_else(|| panic!("{word} and not {line}"));
         rest.trim().to_owned()
@@ -48,7 +48,7 @@ pub(crate) fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../xtask/mcp").join(name)
 }
 
-fn python(address: &str) -> Command {
+pub(crate) fn python(address: &str) -> Command {
     let mut command = Command::new(installed("python/venv/bin/python"));
     command.env("PYTHONDONTWRITEBYTECODE", "1").arg(script("assistant.py")).arg(address);
     command

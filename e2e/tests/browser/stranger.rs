@@ -3,11 +3,19 @@
 use e2e::bank::{self, Month};
 use e2e::scenes::setup_code;
 use e2e::{Browser, Program, until};
-use serde_json::json;
 
-fn text_of(browser: &Browser, selector: &str) -> String {
-    let text = "return document.querySelector(arguments[0])?.innerText ?? ''";
-    browser.script(text, json!([selector])).as_str().unwrap_or_default().trim().to_owned()
+use crate::assistants::{self, Assistant};
+
+/// The name of the newest transaction in a category, as the list shows it: above its description and its other cells.
+#[track_caller]
+fn newest_in(browser: &Browser, category: &str) -> String {
+    let text = browser.text();
+    let lines: Vec<&str> = text.lines().collect();
+    let cells = format!("\t{category}\t");
+    let row = lines.iter().position(|it| it.starts_with(&cells));
+    let before = &lines[..row.unwrap_or_else(|| panic!("no {category}:\n{text}"))];
+    let name = before.iter().rev().take_while(|it| !it.trim().is_empty()).last();
+    (*name.unwrap()).to_owned()
 }
 
 /// Splits a grocery receipt: most of it was food, and a part was a present.
@@ -18,8 +26,7 @@ fn split_a_grocery_receipt(browser: &Browser) {
     browser.choose("Status", "Posted");
     browser.press("Apply filters");
     browser.sees("Clear all");
-    let merchant = text_of(browser, "table.ledger td.what a");
-    browser.follow(&merchant);
+    browser.follow(&newest_in(browser, "Groceries"));
     browser.follow("Split over categories");
     browser.choose("Category of part 2", "Gifts");
     browser.fill("Amount of part 2", "1.50");
@@ -30,6 +37,10 @@ fn split_a_grocery_receipt(browser: &Browser) {
     browser.sees("Split: Groceries, Gifts");
 }
 
+fn has_amounts(line: &str) -> bool {
+    line.split('\t').filter(|it| it.contains('$')).count() == 3
+}
+
 /// Finds what was spent on restaurants last quarter, compared with the year before.
 fn compare_restaurants(browser: &Browser) {
     browser.follow("Spending");
@@ -37,10 +48,11 @@ fn compare_restaurants(browser: &Browser) {
     browser.follow("Year before");
     browser.follow("Food and drink");
     browser.sees("Restaurants");
-    let row = "return [...document.querySelectorAll('tr')].map(it => it.innerText)
-        .find(it => it.includes('Restaurants') && it.includes('$')) ?? ''";
-    let row = browser.script(row, json!([])).as_str().unwrap_or_default().to_owned();
-    assert!(row.matches('$').count() >= 3, "spent, before and change: {row:?}");
+    // The amounts are below the name and its number of transactions: spent, before, and the change.
+    let text = browser.text();
+    let lines: Vec<&str> = text.lines().collect();
+    let is_row = |it: &&[&str]| it[0] == "Restaurants" && it[1..].iter().any(|it| has_amounts(it));
+    assert!(lines.windows(4).any(|it| is_row(&it)), "no figures of restaurants:\n{text}");
     browser.sees(" than ");
 }
 
@@ -56,13 +68,43 @@ fn dismiss_a_false_subscription(browser: &Browser) {
     assert!(!browser.has_link("Costco"), "{}", browser.text());
 }
 
-/// Finds out how to connect an assistant, and where to end its access.
-fn connect_an_assistant(browser: &Browser, program: &Program) {
+/// The address that the page shows for assistants, as a person would copy it.
+fn shown_address(browser: &Browser) -> String {
+    let text = browser.text();
+    let (_, rest) = text.split_once("Address").unwrap_or_else(|| panic!("no address:\n{text}"));
+    let address = rest.split_whitespace().find(|it| it.starts_with("http"));
+    address.unwrap().to_owned()
+}
+
+/// Connects an assistant as the page says: it gets the address, opens a page, and the person allows it. Then its access
+/// is ended.
+fn connect_an_assistant(browser: &Browser) {
     browser.follow("Assistants");
-    browser.sees(&format!("{}/mcp", program.origin()));
     browser.press("Claude");
     browser.sees("Paste the address as the URL, select Add, then Connect.");
-    browser.sees("Connected clients");
+    browser.sees("Sign in on the page that opens, choose what it may see, and select Allow.");
+    browser.sees("No clients are connected.");
+    browser.assert_clean();
+
+    let mut assistant = Assistant::start(assistants::python(&shown_address(browser)));
+    browser.go(&assistant.expect("AUTHORIZE"));
+    browser.sees("Python assistant");
+    browser.press("Allow");
+    // It can read now, and its page on this machine has taken the person back.
+    assert!(assistant.expect("TOOLS").contains("search_transactions"));
+    assert!(assistant.expect("ASKED").starts_with("net_worth "));
+    let elsewhere = browser.logged_problems();
+    let is_own = |it: &String| it.contains("another origin: http://127.0.0.1:");
+    assert!(elsewhere.iter().all(is_own), "{elsewhere:?}");
+
+    browser.go("/");
+    browser.follow("Assistants");
+    browser.sees("Python assistant");
+    browser.press("Revoke access for Python assistant");
+    browser.press("Revoke access");
+    browser.sees("Access revoked.");
+    browser.follow("Assistants");
+    browser.sees("No clients are connected.");
 }
 
 #[test]
@@ -73,7 +115,7 @@ fn a_stranger_finds_the_way_by_visible_labels() {
     split_a_grocery_receipt(&browser);
     compare_restaurants(&browser);
     dismiss_a_false_subscription(&browser);
-    connect_an_assistant(&browser, &program);
+    connect_an_assistant(&browser);
     browser.assert_clean();
 }
 
