@@ -61,25 +61,3 @@ fn the_checklist_of_a_new_person_follows_what_they_do() {
     assert!(!browser.text().contains("Get started"), "all is done: {}", browser.text());
     browser.assert_clean();
 }
-
-#[test]
-fn the_checklist_can_be_hidden() {
-    let program = Program::serve();
-    let browser = Browser::start(program.origin());
-    browser.go("/setup");
-    browser.set_up(&setup_code(&program));
-    browser.arrive("/");
-    browser.follow("add an account by hand");
-    browser.arrive("/accounts/new");
-    browser.fill("Name", "Cash at home");
-    browser.fill("Current balance", "120.00");
-    browser.press("Add account");
-    sees_done(&browser, 1, &["Add your accounts"]);
-    browser.press("Hide");
-    browser.arrive("/");
-    browser.sees("Net worth");
-    assert!(!browser.text().contains("Get started"), "{}", browser.text());
-    browser.go("/");
-    assert!(!browser.text().contains("Get started"), "{}", browser.text());
-    browser.assert_clean();
-}
