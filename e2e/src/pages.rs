@@ -12,7 +12,7 @@ pub const PUBLIC: [&str; 7] = [
     "/docs",
     "/docs/errors",
     "/docs/errors/not-found",
-    "/docs/search?q=rate+limit",
+    "/docs/search?q=webhook",
     "/sign-in",
     "/offline",
 ];

@@ -162,17 +162,21 @@ fn worker<'w>(workers: &'w [OnceLock<Worker>], turn: u64, server: &str) -> &'w W
 
 /// A thread that runs statements of an `Admin` one after another. Connecting for each of them took a tenth of the
 /// server's time, and a connection cannot outlive the test whose runtime it belongs to.
-struct Worker(mpsc::UnboundedSender<(String, oneshot::Sender<()>)>);
+struct Worker(mpsc::UnboundedSender<(String, oneshot::Sender<Outcome>)>);
+
+/// The error of a statement in words.
+type Outcome = Result<(), String>;
 
 impl Worker {
     fn start(server: &str) -> Worker {
-        let (sender, mut statements) = mpsc::unbounded_channel::<(String, oneshot::Sender<()>)>();
+        let (sender, mut statements) =
+            mpsc::unbounded_channel::<(String, oneshot::Sender<Outcome>)>();
         let server = server.to_owned();
         let work = async move {
             let admin = Admin::connect(&server).await;
             while let Some((sql, done)) = statements.recv().await {
-                admin.run(&sql).await;
-                let _ = done.send(());
+                // Nobody waits for the end of a drop, and a database left behind does no harm.
+                let _ = done.send(admin.try_run(&sql).await);
             }
         };
         std::thread::spawn(move || {
@@ -182,15 +186,16 @@ impl Worker {
         Worker(sender)
     }
 
-    fn send(&self, sql: String) -> oneshot::Receiver<()> {
+    fn send(&self, sql: String) -> oneshot::Receiver<Outcome> {
         let (done, finished) = oneshot::channel();
-        // A worker whose statement failed has ended, and its panic says why.
+        // A worker that could not connect has ended, and its panic says why.
         let _ = self.0.send((sql, done));
         finished
     }
 
     async fn run(&self, sql: String) {
-        self.send(sql).await.expect("the thread that creates databases has ended");
+        let outcome = self.send(sql).await.expect("the thread that creates databases has ended");
+        outcome.unwrap_or_else(|error| panic!("{error}"));
     }
 }
 
@@ -216,7 +221,11 @@ impl Admin {
     }
 
     async fn run(&self, sql: &str) {
-        self.0.batch_execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+        self.try_run(sql).await.unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    async fn try_run(&self, sql: &str) -> Outcome {
+        self.0.batch_execute(sql).await.map_err(|error| format!("{sql}: {error:?}"))
     }
 }
 

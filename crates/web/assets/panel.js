@@ -7,6 +7,8 @@
   if (!table || !panel) return;
   const content = panel.querySelector('[data-panel]');
   let changed = false;
+  /* Whether the panel has an entry in the history, so that the browser's Back closes it. */
+  let hasEntry = false;
 
   /* The list has elements with the same ids. */
   function rename(main) {
@@ -34,7 +36,11 @@
     }
     rename(main);
     content.replaceChildren(...main.childNodes);
-    if (!panel.open) panel.showModal();
+    if (!panel.open) {
+      panel.showModal();
+      history.pushState(null, '');
+      hasEntry = true;
+    }
     panel.scrollTop = 0;
   }
 
@@ -62,6 +68,19 @@
     panel.close();
   });
   panel.addEventListener('click', (event) => { if (event.target === panel) panel.close(); });
+
   /* The list shows what was changed, at the same place. */
-  panel.addEventListener('close', () => { if (changed) location.reload(); });
+  function finish() {
+    if (changed) location.reload();
+  }
+  panel.addEventListener('close', () => {
+    if (!hasEntry) return;
+    hasEntry = false;
+    history.back();
+  });
+  addEventListener('popstate', () => {
+    hasEntry = false;
+    if (panel.open) panel.close();
+    finish();
+  });
 })();

@@ -81,6 +81,12 @@ fn the_list_keeps_its_place_behind_the_panel() {
         (browser.script(PLACE_OF_ROW, json!([row.path])) == row.place).then_some(())
     });
 
+    // So does Back, without leaving the list.
+    row.open();
+    browser.back();
+    row.is_where_it_was();
+    assert_eq!(browser.path(), LIST);
+
     // The panel links to pages; the browser's Back returns to the list.
     row.open();
     browser.follow("Split over categories");

@@ -60,7 +60,7 @@ fn check_order_decides(browser: &Browser) {
 
     // Only the lower of two can move up.
     browser.go("/settings/rules");
-    browser.press("Move up");
+    browser.press("Move up the rule for NETFLIX");
     browser.sees("Order saved.");
     assert_eq!(order(browser), ["Gifts", "Groceries"]);
     wait_for_category(browser, "Gifts", count);

@@ -207,7 +207,7 @@ fn make_rule(browser: &Browser) {
     };
     shows("Evening films");
     browser.go("/settings/rules");
-    browser.press("Delete rule");
+    browser.press(&format!("Delete rule for {MERCHANT}"));
     browser.sees("Rule deleted.");
     shows(MERCHANT);
 }

@@ -49,7 +49,9 @@ async fn list(person: Person, RawQuery(query): RawQuery) -> PageResult {
         h1 { "Approvals" }
         p.soft { "Apps and API keys can propose actions. Nothing happens until you approve." }
         nav aria-label="Approvals" { (tabs(history)) }
-        @if found.actions.iter().all(|it| history && it.status == Status::PendingApproval) {
+        // A page of the history may have only pending proposals, and older pages others.
+        @let is_shown = |it: &Action| !history || it.status != Status::PendingApproval;
+        @if !found.actions.iter().any(is_shown) && found.next_cursor.is_none() {
             (empty(history))
         } @else if history {
             div.card {

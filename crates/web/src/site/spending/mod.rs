@@ -312,7 +312,7 @@ impl SpendingPage<'_> {
     }
 }
 
-/// "Nov", or the year in January.
+/// The page without any spending.
 fn nothing() -> Markup {
     html! {
         h1 { "Spending" }

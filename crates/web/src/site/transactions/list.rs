@@ -197,7 +197,8 @@ impl List<'_> {
             return html! { p.soft { "No transactions this month yet." } };
         }
         html! {
-            @if !self.search.is_narrowed() { h2.label { "This month" } }
+            // The chosen link above says so already where the list is of this month.
+            @if !self.search.is_narrowed() && !self.search.is_this_month() { h2.label { "This month" } }
             dl.tiles.sums {
                 div.tile { dt { "Transactions" } dd { (count_text(count)) } }
                 @for (name, of) in sums {

@@ -63,8 +63,10 @@ fn row(
     let now = person.app().clock.now();
     let here = format!("/settings/rules/{}", rule.id);
     let about = rule.merchant.as_ref().or(rule.words.as_ref()).map_or("amounts", String::as_str);
-    let button = |verb: &str, label: &str| {
-        fields::button(&format!("{here}/{verb}"), &person.form_token, label, "link")
+    // Every button names its rule, for people who hear the page.
+    let button = |verb: &str, label: &str, rest: &str| {
+        let inner = html! { button.link type="submit" { (label) span.hush { (rest) (about) } } };
+        fields::form(&format!("{here}/{verb}"), &person.form_token, inner)
     };
     html! {
         li {
@@ -78,12 +80,12 @@ fn row(
             }
             div {
                 @if rule.holds_from.is_some() && reach.would_change > 0 {
-                    (button("apply", "Apply to past transactions")) " "
+                    (button("apply", "Apply to past transactions", ": rule for ")) " "
                 }
-                @if can_rise { (button("up", "Move up")) " " }
-                @if can_sink { (button("down", "Move down")) " " }
+                @if can_rise { (button("up", "Move up", " the rule for ")) " " }
+                @if can_sink { (button("down", "Move down", " the rule for ")) " " }
                 a href=(here) { "Edit" span.hush { " rule for " (about) } } " "
-                (button("delete", "Delete rule"))
+                (button("delete", "Delete rule", " for "))
             }
         }
     }
