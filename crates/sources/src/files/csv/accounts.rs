@@ -6,9 +6,10 @@ use base::draft::{AccountDraft, AccountKind, BalanceDraft, TradeDraft, Transacti
 use base::{Currency, Date, Money, Timestamp, days_from_date};
 
 use super::account_names::{self, AccountLabels};
+use super::balance_notes;
 use super::charges::{self, OpenRow};
 use super::kinds::{self, KindOfAccount, MoneySigns};
-use super::mapping::{Field, Mapping};
+use super::mapping::Mapping;
 use super::rows::{Entry, Sign};
 use super::running_balance::{self, BalanceStep, Proof};
 use super::trades::RowTrade;
@@ -24,8 +25,6 @@ use crate::unique_ids::make_ids_unique;
 const ACCOUNTS_MAX: usize = 200;
 /// Longer descriptions are not continued by the rows below.
 const CONTINUED_BYTES_MAX: usize = 1_000;
-/// A sentence about the balances needs more steps than a coincidence explains.
-const STEPS_TO_DOUBT: usize = 3;
 
 #[derive(Default)]
 pub(super) struct TableAccounts {
@@ -217,7 +216,7 @@ impl TableAccounts {
         if self.accounts.len() < 2 {
             return None;
         }
-        let proof = |it: &AccountRows| running_balance::prove(&it.steps(mapping));
+        let proof = |it: &AccountRows| running_balance::prove_in_any_order(&it.steps(mapping));
         match self.accounts.iter().filter_map(proof).find(|it| it.is_sure()) {
             Some(proof) if proof.adds_up => Some((ChargeSign::Negative, false)),
             Some(_) => Some((ChargeSign::Positive, false)),
@@ -262,8 +261,8 @@ impl AccountRows {
         let mapping = facts.mapping;
         let known = self.known_kind(facts);
         let steps = self.steps(mapping);
-        let proof = running_balance::prove(&steps);
-        self.note_gap(mapping, &steps, proof, notes);
+        let proof = running_balance::prove_in_any_order(&steps);
+        balance_notes::warn_contradiction(&steps, proof, self.currency, notes);
         self.settle_pluses();
         let has_open = self.details.iter().any(|it| it.sign == Sign::Number);
         let (charges, is_open) = self.charges(facts, proof, (known, shared));
@@ -277,11 +276,17 @@ impl AccountRows {
         let found = known.or_else(|| kinds::of_rows(&self.rows, signs));
         let (kind, subtype) = found.unwrap_or((AccountKind::Depository, None));
         // A deposit account holds the person's own money; balances that contradict this are not used.
+        if found.is_some_and(|(kind, _)| kind == AccountKind::Depository)
+            && proof.is_some()
+            && !is_owned
+        {
+            balance_notes::warn_opposite(&steps, notes);
+        }
         let proof = proof.filter(|_| is_owned || kind != AccountKind::Depository);
         if mapping.unbalanced_is_pending {
             self.mark_pending();
         }
-        let balance = proof.and_then(|it| self.balance(it, is_owned == kind.is_debt()));
+        let balance = proof.and_then(|it| self.balance((&steps, it), is_owned == kind.is_debt()));
         let trades = match kind {
             AccountKind::Investment => self.trades(),
             _ => Vec::new(),
@@ -312,36 +317,6 @@ impl AccountRows {
         };
         let mapped = facts.mapping.account_kind.map(|it| (it, None));
         mapped.or_else(by_name).or(facts.kind).or_else(by_iban)
-    }
-
-    /// A note if the balances and the rows disagree.
-    fn note_gap(
-        &self,
-        mapping: &Mapping,
-        steps: &[BalanceStep],
-        proof: Option<Proof>,
-        notes: &mut Notes,
-    ) {
-        let is_mapped = mapping.columns.contains_key(&Field::Balance);
-        match proof {
-            Some(proof) => {
-                let Some(gap) = running_balance::find_gap(steps, proof) else { return };
-                let amount = i64::try_from(gap.minor).unwrap_or(i64::MAX);
-                let amount = Money::new(amount, self.currency);
-                let text = format!(
-                    "The balances do not follow from the rows: they differ by {amount} in all, first at this \
-                     row. A row may be missing or wrong."
-                );
-                notes.warn(NoteKind::Unbalanced, gap.line, text);
-            }
-            None if is_mapped && steps.len() > STEPS_TO_DOUBT => {
-                let text = "The column of balances does not follow from the amounts. Check the columns, and whether \
-                            rows are missing.";
-                let line = steps.first().map_or(1, |it| it.line);
-                notes.warn(NoteKind::Unbalanced, line, text);
-            }
-            None => {}
-        }
     }
 
     /// Where only some amounts have a plus and none has a minus, the plus marks money in.
@@ -424,7 +399,11 @@ impl AccountRows {
         })
     }
 
-    fn balance(&self, proof: Proof, turns: bool) -> Option<BalanceDraft> {
+    fn balance(
+        &self,
+        (steps, proof): (&[BalanceStep], Proof),
+        turns: bool,
+    ) -> Option<BalanceDraft> {
         let mut balances = self
             .rows
             .iter()
@@ -432,6 +411,7 @@ impl AccountRows {
             .filter_map(|(row, detail)| detail.balance_minor.map(|it| (row.posted_on, it)));
         let (on, minor) =
             if proof.is_oldest_first { balances.next_back()? } else { balances.next()? };
+        let minor = running_balance::closing(steps, proof).unwrap_or(minor);
         let current_minor = if turns { minor.checked_neg()? } else { minor };
         let as_of = midday(on)?;
         Some(BalanceDraft { as_of, current_minor, available_minor: None, limit_minor: None })

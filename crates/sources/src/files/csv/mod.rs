@@ -3,6 +3,7 @@
 
 mod account_names;
 mod accounts;
+mod balance_notes;
 mod charges;
 mod detect;
 mod dialect;

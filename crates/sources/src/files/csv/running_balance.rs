@@ -25,6 +25,20 @@ pub(super) struct Proof {
     steps: usize,
     /// How many of the steps lead from balance to balance.
     pub(super) hits: usize,
+    /// Whether the rows are written in the order in which they were booked; else every row leads from one balance to
+    /// another in some other order.
+    is_in_order: bool,
+}
+
+/// What contradicts a column of balances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Contradiction {
+    /// Rows lead from most balances to the next, but not from the first to the last.
+    Gap(Gap),
+    /// Most balances follow from the rows; that of the row on this line does not.
+    Single { line: usize },
+    /// The balances have nothing to do with the rows.
+    Unrelated { line: usize },
 }
 
 impl Proof {
@@ -82,6 +96,24 @@ pub(super) fn prove(steps: &[BalanceStep]) -> Option<Proof> {
         is_oldest_first: hits[0][sign] >= hits[1][sign],
         steps: count,
         hits: most,
+        is_in_order: true,
+    })
+}
+
+/// The proof by rows that lead from balance to balance in the order in which they are written, or else in another.
+pub(super) fn prove_in_any_order(steps: &[BalanceStep]) -> Option<Proof> {
+    if let Some(proof) = prove(steps) {
+        return Some(proof);
+    }
+    let [plus, minus] = [true, false].map(|it| ends(steps, it).is_some());
+    let (first, last) = (steps.first()?, steps.last()?);
+    let count = steps.len() - 1;
+    (plus != minus).then_some(Proof {
+        adds_up: plus,
+        is_oldest_first: first.day <= last.day,
+        steps: count,
+        hits: count,
+        is_in_order: false,
     })
 }
 
@@ -94,8 +126,16 @@ pub(super) struct Gap {
     pub(super) minor: i128,
 }
 
-/// None if the rows lead from the first balance to the last, in whatever order the rows of a day are.
-pub(super) fn find_gap(steps: &[BalanceStep], proof: Proof) -> Option<Gap> {
+/// None if the rows lead from the first balance to the last.
+fn find_gap(steps: &[BalanceStep], proof: Proof) -> Option<Gap> {
+    let sign = if proof.adds_up { 1 } else { -1 };
+    let (line, total) = first_miss(steps, proof)?;
+    let forth = if proof.is_oldest_first { 1 } else { -1 };
+    (total != 0).then_some(Gap { line, minor: sign * forth * total })
+}
+
+/// The line of the first row that does not lead to its balance, and by how much all such rows miss theirs.
+fn first_miss(steps: &[BalanceStep], proof: Proof) -> Option<(usize, i128)> {
     let order = usize::from(!proof.is_oldest_first);
     let sign = if proof.adds_up { 1 } else { -1 };
     let (mut total, mut line) = (0_i128, None);
@@ -107,8 +147,73 @@ pub(super) fn find_gap(steps: &[BalanceStep], proof: Proof) -> Option<Gap> {
             total += missing;
         }
     }
-    let forth = if proof.is_oldest_first { 1 } else { -1 };
-    line.filter(|_| total != 0).map(|line| Gap { line, minor: sign * forth * total })
+    line.map(|line| (line, total))
+}
+
+/// What the balances contradict. None if the rows lead from one balance to the next in some order: files are sorted by
+/// other dates, and banks book the rows of a day in another order than they write them.
+pub(super) fn find_contradiction(
+    steps: &[BalanceStep],
+    proof: Option<Proof>,
+) -> Option<Contradiction> {
+    let first = steps.first().filter(|_| steps.len() > 1)?;
+    let Some(proof) = proof else {
+        let is_linked = [true, false].iter().any(|it| ends(steps, *it).is_some());
+        return (!is_linked).then_some(Contradiction::Unrelated { line: first.line });
+    };
+    if proof.hits == proof.steps || ends(steps, proof.adds_up).is_some() {
+        return None;
+    }
+    let gap = find_gap(steps, proof).map(Contradiction::Gap);
+    gap.or_else(|| {
+        let line = first_miss(steps, proof).map_or(first.line, |(line, _)| line);
+        Some(Contradiction::Single { line })
+    })
+}
+
+/// The balance after the last row, if the rows of a day are written in another order than they were booked.
+pub(super) fn closing(steps: &[BalanceStep], proof: Proof) -> Option<i64> {
+    if proof.is_in_order && proof.hits == proof.steps {
+        return None;
+    }
+    let end = i64::try_from(ends(steps, proof.adds_up)??.1).ok()?;
+    let last = steps.iter().map(|it| it.day).max()?;
+    steps.iter().any(|it| it.day == last && it.balance_minor == end).then_some(end)
+}
+
+/// The balances before and after all rows, if the rows lead from one to the other in some order: every balance before a
+/// row is the balance after another row, but for the first. The inner value is none if they are the same.
+fn ends(steps: &[BalanceStep], adds_up: bool) -> Option<Option<(i128, i128)>> {
+    let sign = if adds_up { 1 } else { -1 };
+    let between = |index: usize| steps.get(index).map_or(0, |it| i128::from(it.between_minor));
+    [0, 1].into_iter().find_map(|next| {
+        let mut balances: Vec<(i128, i64)> = Vec::with_capacity(steps.len() * 2);
+        for (index, step) in steps.iter().enumerate() {
+            let after = i128::from(step.balance_minor);
+            match sign * (i128::from(step.minor) + between(index + next)) {
+                0 => balances.push((after, 0)),
+                change => balances.extend([(after, 1), (after - change, -1)]),
+            }
+        }
+        balances.sort_unstable();
+        let sums = || {
+            let equal = balances.chunk_by(|one, other| one.0 == other.0);
+            equal.map(|it| (it[0].0, it.iter().map(|it| it.1).sum::<i64>(), it))
+        };
+        // A row without an amount has the balance of another row.
+        let is_apart =
+            |it: &[(i128, i64)]| it.len() < balances.len() && it.iter().all(|it| it.1 == 0);
+        if sums().any(|it| is_apart(it.2)) {
+            return None;
+        }
+        let open = sums().map(|it| (it.0, it.1)).filter(|it| it.1 != 0);
+        let open: Vec<(i128, i64)> = open.take(3).collect();
+        match open.as_slice() {
+            [] => Some(None),
+            [(end, 1), (start, -1)] | [(start, -1), (end, 1)] => Some(Some((*start, *end))),
+            _ => None,
+        }
+    })
 }
 
 #[cfg(test)]
@@ -165,7 +270,7 @@ mod tests {
         for rows in [forth, back] {
             let proof = prove(&rows).unwrap();
             assert!(proof.adds_up);
-            assert_eq!(find_gap(&rows, proof), None);
+            assert_eq!(find_contradiction(&rows, Some(proof)), None);
         }
     }
 
@@ -184,7 +289,42 @@ mod tests {
         assert_eq!(gap(&newest_first), Some((4, 1)));
         let swapped = [(1, -5, 95), (2, 1, 86), (2, -10, 85), (4, -1, 85), (5, -9, 76), (6, 4, 80)];
         let rows = steps(&swapped);
-        let proof = Proof { adds_up: true, is_oldest_first: true, steps: 5, hits: 4 };
-        assert_eq!(find_gap(&rows, proof), None);
+        let proof =
+            Proof { adds_up: true, is_oldest_first: true, steps: 5, hits: 4, is_in_order: true };
+        assert_eq!(find_contradiction(&rows, Some(proof)), None);
+        assert_eq!(closing(&rows, proof), Some(80));
+    }
+
+    #[test]
+    fn few_rows_contradict_their_balances_only_if_no_order_explains_them() {
+        let found = |rows: &[(i64, i64, i64)]| {
+            let rows = steps(rows);
+            find_contradiction(&rows, prove_in_any_order(&rows))
+        };
+        let unrelated = Some(Contradiction::Unrelated { line: 1 });
+        assert_eq!(found(&[(1, -5, 95)]), None);
+        assert_eq!(found(&[(1, -5, 95), (2, -10, 85)]), None);
+        assert_eq!(found(&[(2, -10, 85), (1, -5, 95)]), None);
+        assert_eq!(found(&[(1, 0, 95), (2, 0, 95)]), None);
+        assert_eq!(found(&[(1, -5, 95), (2, -10, 80)]), unrelated);
+        assert_eq!(found(&[(1, -5, 95), (2, -10, 85), (3, 7, 95)]), unrelated);
+        // The rows of the second day are written in another order than they were booked.
+        assert_eq!(found(&[(1, -5, 95), (2, 1, 86), (2, -10, 85)]), None);
+        assert_eq!(found(&[(2, -10, 85), (2, 1, 86), (1, -5, 95)]), None);
+        assert_eq!(found(&[(1, i64::MIN, i64::MAX), (2, i64::MIN, i64::MIN)]), unrelated);
+        // A single balance that is mistyped, among others that follow.
+        let whole: Vec<_> = (1..12).map(|it| (it, -1, 100 - it)).collect();
+        let mut mistyped = whole.clone();
+        mistyped[5].2 = 1_000;
+        assert_eq!(found(&whole), None);
+        assert_eq!(found(&mistyped), Some(Contradiction::Single { line: 6 }));
+    }
+
+    #[test]
+    fn the_closing_balance_is_found_in_whatever_order_the_last_day_is() {
+        let rows = steps(&[(3, 1, 96), (3, 2, 98), (2, -10, 95), (1, 5, 105)]);
+        let proof =
+            Proof { adds_up: true, is_oldest_first: false, steps: 3, hits: 1, is_in_order: true };
+        assert_eq!(closing(&rows, proof), Some(98));
     }
 }
