@@ -34,7 +34,9 @@ pub(super) fn ids_and_names(
     let institution = mapping.institution.as_deref().unwrap_or("Imported account");
     let named = |account: &AccountLabels<'_>| {
         let shares = seen.get(&(account.number, account.name)).is_some_and(|it| *it > 1);
-        let currency = match mapping.currencies_are_accounts || shares {
+        // The id of the main account does not depend on whether a file has rows in another currency.
+        let is_main = mapping.currency.as_deref() == Some(account.currency.code());
+        let currency = match mapping.currencies_are_accounts || (shares && !is_main) {
             true => account.currency.code(),
             false => "",
         };

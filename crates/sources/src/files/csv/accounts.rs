@@ -9,7 +9,7 @@ use super::account_names::{self, AccountLabels};
 use super::balance_notes;
 use super::charges::{self, OpenRow};
 use super::kinds::{self, KindOfAccount, MoneySigns};
-use super::mapping::Mapping;
+use super::mapping::{Field, Mapping};
 use super::rows::{Entry, Sign};
 use super::running_balance::{self, BalanceStep, Proof};
 use super::trades::RowTrade;
@@ -59,6 +59,8 @@ pub(super) struct RowPlace(usize, usize);
 struct AccountRows {
     number: String,
     name: String,
+    /// The type of account in the words of the file; empty if it has none.
+    account_type: String,
     currency: Currency,
     /// The card that all rows name; empty if they name several.
     card: Option<String>,
@@ -145,6 +147,7 @@ impl TableAccounts {
                 self.accounts.push(AccountRows {
                     number: key.0.clone(),
                     name: key.1.clone(),
+                    account_type: entry.account_type.to_owned(),
                     currency: entry.currency,
                     card: Some(entry.card.to_owned()),
                     rows: Vec::new(),
@@ -176,6 +179,7 @@ impl TableAccounts {
         {
             account.number.clone_from(number);
         }
+        self.note_other_currencies(mapping);
         let labels: Vec<_> = self.accounts.iter().map(AccountRows::labels).collect();
         let names = account_names::ids_and_names(&labels, mapping);
         let shared = self.shared_charges(mapping);
@@ -207,6 +211,28 @@ impl TableAccounts {
                 "{count} {rows} in {code} and not imported, because this account is in {kept}."
             );
             self.notes.warn(NoteKind::OtherCurrency, line, text);
+        }
+    }
+
+    /// Notes rows of an account that have their amount in a column of another currency.
+    fn note_other_currencies(&mut self, mapping: &Mapping) {
+        if !mapping.columns.contains_key(&Field::OtherAmount) {
+            return;
+        }
+        for other in &self.accounts {
+            let is_main =
+                |it: &&AccountRows| it.number == other.number && it.currency != other.currency;
+            let Some(main) = self.accounts.iter().find(is_main) else { continue };
+            if mapping.currency.as_deref() != Some(main.currency.code()) {
+                continue;
+            }
+            let (count, code) = (other.rows.len(), other.currency.code());
+            let rows = if count == 1 { "row is" } else { "rows are" };
+            let text = format!(
+                "{count} {rows} in {code}, in an account separate from that in {}.",
+                main.currency.code()
+            );
+            self.notes.add(other.details.first().map(|it| it.line), text);
         }
     }
 
@@ -316,7 +342,8 @@ impl AccountRows {
             is_iban.then_some((AccountKind::Depository, Some("checking")))
         };
         let mapped = facts.mapping.account_kind.map(|it| (it, None));
-        mapped.or_else(by_name).or(facts.kind).or_else(by_iban)
+        let by_type = || kinds::of_name(&self.account_type);
+        mapped.or_else(by_type).or_else(by_name).or(facts.kind).or_else(by_iban)
     }
 
     /// Where only some amounts have a plus and none has a minus, the plus marks money in.

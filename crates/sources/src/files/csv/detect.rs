@@ -175,12 +175,30 @@ impl<'a> Table<'a> {
             columns.remove(&Field::Debit);
             columns.remove(&Field::Credit);
         }
+        self.find_currency_columns(titles, columns);
         // Signs are more reliable than words beside them.
         let is_signed = columns.get(&Field::Amount).is_none_or(|it| self.has_signs(*it));
         if is_signed {
             columns.remove(&Field::Direction);
         }
         self.prefer_own_currency(titles, columns);
+    }
+
+    /// Assigns columns of amounts whose titles are nothing but a currency. Each row fills one of them.
+    fn find_currency_columns(&self, titles: &[String], columns: &mut BTreeMap<Field, usize>) {
+        let money = [Field::Amount, Field::Debit, Field::Credit];
+        if money.iter().any(|it| columns.contains_key(it)) {
+            return;
+        }
+        let is_such = |column: &usize| {
+            titles::is_only_currency(&titles[*column])
+                && !columns.values().any(|it| it == column)
+                && self.is_amount(*column)
+        };
+        let mut found = (0..titles.len()).filter(is_such);
+        let (first, second) = (found.next(), found.next());
+        columns.extend(first.map(|it| (Field::Amount, it)));
+        columns.extend(second.map(|it| (Field::OtherAmount, it)));
     }
 
     /// Of an amount in a foreign currency and the amount in the account's, the latter counts.
@@ -209,7 +227,9 @@ impl<'a> Table<'a> {
     fn suits(&self, field: Field, column: usize) -> bool {
         match field {
             Field::Date | Field::Authorized => self.is_date(column),
-            Field::Amount | Field::Debit | Field::Credit | Field::Balance => self.is_amount(column),
+            Field::Amount | Field::OtherAmount | Field::Debit | Field::Credit | Field::Balance => {
+                self.is_amount(column)
+            }
             Field::Direction => self.direction_of(column, None).is_some_and(|it| !it.blank_is_out),
             // A code that is no currency, such as BTC, is reported for each row.
             Field::Currency => self.holds(column, |it| {

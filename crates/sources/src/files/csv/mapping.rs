@@ -19,6 +19,7 @@ words!(
         Date => "date",
         Authorized => "authorized",
         Amount => "amount",
+        OtherAmount => "other_amount",
         Debit => "debit",
         Credit => "credit",
         Direction => "direction",
@@ -32,6 +33,7 @@ words!(
         Currency => "currency",
         Account => "account",
         AccountName => "account_name",
+        AccountType => "account_type",
         Card => "card",
         Id => "id",
         Logo => "logo",
@@ -45,6 +47,7 @@ impl Field {
             Field::Date => "Date",
             Field::Authorized => "Date of purchase",
             Field::Amount => "Amount",
+            Field::OtherAmount => "Amount in another currency",
             Field::Debit => "Money out",
             Field::Credit => "Money in",
             Field::Direction => "In or out",
@@ -58,6 +61,7 @@ impl Field {
             Field::Currency => "Currency",
             Field::Account => "Account number",
             Field::AccountName => "Account name",
+            Field::AccountType => "Account type",
             Field::Card => "Card number",
             Field::Id => "Id",
             Field::Logo => "Logo",
@@ -72,6 +76,9 @@ impl Field {
             Field::Amount => {
                 "One amount for money in and out. Negative amounts are usually money out."
             }
+            Field::OtherAmount => {
+                "The amount of rows whose amount is empty, in the currency that the title names."
+            }
             Field::Debit => "The amount paid out.",
             Field::Credit => "The amount received.",
             Field::Direction => "A word that says whether the amount left or came in.",
@@ -85,6 +92,7 @@ impl Field {
             Field::Currency => "The currency of the amount, such as USD.",
             Field::Account => "The number of your own account.",
             Field::AccountName => "The name of your own account.",
+            Field::AccountType => "The kind of your own account, such as Savings or Visa.",
             Field::Card => "The number of your card, or its last digits.",
             Field::Id => "The bank's own number of the transaction.",
             Field::Logo => "The address of a picture of the other party.",
@@ -103,8 +111,13 @@ impl Field {
 
     /// Whether a column with this meaning cannot have another: the same column cannot be the date and the amount.
     fn is_exclusive(self) -> bool {
-        use Field::{Amount, Authorized, Balance, Credit, Date, Debit, Direction, Fee};
-        matches!(self, Date | Authorized | Amount | Debit | Credit | Direction | Fee | Balance)
+        use Field::{
+            Amount, Authorized, Balance, Credit, Date, Debit, Direction, Fee, OtherAmount,
+        };
+        matches!(
+            self,
+            Date | Authorized | Amount | OtherAmount | Debit | Credit | Direction | Fee | Balance
+        )
     }
 }
 

@@ -17,6 +17,7 @@ mod row_money;
 mod rows;
 mod running_balance;
 mod sample;
+mod stated_totals;
 mod title_words;
 mod titles;
 mod trades;

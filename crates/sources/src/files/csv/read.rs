@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use base::Currency;
+
 use super::accounts::{TableAccounts, TableFacts};
 use super::detect;
 use super::dialect::{Records, check_size, tidy};
@@ -9,8 +11,10 @@ use super::ending::{CUT, Ending, Footer};
 use super::kinds::{self, KindOfAccount};
 use super::mapping::{Column, Field, Layout, Mapping};
 use super::row_money::currency_of_iban;
-use super::rows::{Reader, RowRejection};
+use super::rows::{Reader, RejectedKind, RowRejection};
 use super::sample;
+use super::stated_totals::{StatedTotals, SumColumns};
+use super::titles;
 use super::trades::TradeColumns;
 use crate::files::dates::DateOrderCounts;
 use crate::files::limits::head;
@@ -35,6 +39,10 @@ pub(super) fn read(
     let number = number_above(text, mapping);
     let mut reader = Reader::new(mapping, &layout, options, (order, mark), reversals, titles.len());
     reader.trades = mapping.has_header.then(|| TradeColumns::find(&titles)).flatten();
+    reader.other_amount = layout.one(Field::OtherAmount).map(|column| {
+        let named = titles.get(column).and_then(|it| titles::currency(it));
+        (column, named.and_then(|it| Currency::parse(it).ok()).unwrap_or(reader.currency))
+    });
     // A single amount in another currency is rejected, a column of them is read.
     reader.currency_is_named &= evidence.named >= evidence.unnamed;
     if let Some(currency) = number.as_deref().and_then(currency_of_iban)
@@ -42,11 +50,16 @@ pub(super) fn read(
     {
         reader.currency = currency;
     }
-    let (ledger, mut rejected) = read_rows(text, mapping, &reader, options)?;
+    let mut totals = StatedTotals::default();
+    for row in rows_above(text, mapping) {
+        totals.add(row.line, &row.cells);
+    }
+    let (ledger, mut rejected) = read_rows(text, mapping, &reader, options, &mut totals)?;
     let kind = kind_above(text, mapping);
     let by_titles = || mapping.has_header.then(|| kinds::of_titles(&titles)).flatten();
     let facts = TableFacts { mapping, options, number, kind: kind.or_else(by_titles) };
-    let (accounts, open, mut notes) = ledger.finish(&facts, &mut rejected);
+    let (mut accounts, open, mut notes) = ledger.finish(&facts, &mut rejected);
+    totals.compare(&mut accounts, mark, &mut notes);
     let is_assumed = accounts.iter().any(|it| it.draft.currency == options.currency);
     if reader.currency_is_open && is_assumed && is_foreign_style(mark, options) {
         let code = options.currency.code();
@@ -100,6 +113,7 @@ fn read_rows<'m>(
     mapping: &Mapping,
     reader: &Reader<'m>,
     options: &ParseOptions,
+    totals: &mut StatedTotals,
 ) -> Result<(TableAccounts, Rejections), FileError> {
     let (mut records, titles) = begin(text, mapping);
     let (mut ledger, mut rejected) = (TableAccounts::default(), Rejections::default());
@@ -113,16 +127,21 @@ fn read_rows<'m>(
         check_rows(count, options)?;
         let place = ledger.last_row();
         let rejection = match records.is_at_end() && ending.is_cut(&cells, reader) {
-            true => Some(RowRejection { reason: CUT.to_owned(), is_footer: false }),
+            true => Some(RowRejection { reason: CUT.to_owned(), kind: RejectedKind::Row }),
             false => reader.row(&cells, |entry| ledger.add(line, entry)).err(),
         };
         ending.count(&cells, reader);
+        let kind = rejection.as_ref().map(|it| it.kind);
+        // The titles repeat where files were concatenated.
+        let is_titles = kind == Some(RejectedKind::Footer) && is_same(&cells, &titles);
+        if is_titles || states_total(totals, line, &cells, (kind, reader.sum_columns())) {
+            continue;
+        }
         match rejection {
-            // The titles repeat where files were concatenated.
-            Some(rejection) if rejection.is_footer && is_same(&cells, &titles) => {}
-            Some(rejection) if rejection.is_footer => {
+            Some(RowRejection { kind: RejectedKind::Balance, .. }) => {}
+            Some(RowRejection { kind: RejectedKind::Footer, reason }) => {
                 let text = place.zip(reader.continuation(&cells));
-                footer.add(line, rejection.reason, text.map(|(at, it)| (at, it.into_owned())));
+                footer.add(line, reason, text.map(|(at, it)| (at, it.into_owned())));
             }
             rejection => {
                 footer.flush(&mut ledger, &mut rejected);
@@ -132,6 +151,22 @@ fn read_rows<'m>(
     }
     ending.warn(last, records.has_unclosed_quote(), &mut ledger.notes);
     Ok((ledger, rejected))
+}
+
+/// Keeps the totals of a row that is no transaction. Tells whether it has any.
+fn states_total(
+    totals: &mut StatedTotals,
+    line: usize,
+    cells: &[Cow<'_, str>],
+    (kind, columns): (Option<RejectedKind>, SumColumns),
+) -> bool {
+    match kind {
+        Some(RejectedKind::Undated) => {
+            totals.add_sums(line, cells, columns) || totals.add(line, cells)
+        }
+        Some(RejectedKind::Footer | RejectedKind::Balance) => totals.add(line, cells),
+        Some(RejectedKind::Row) | None => false,
+    }
 }
 
 fn is_same(cells: &[Cow<'_, str>], titles: &[String]) -> bool {
@@ -170,8 +205,14 @@ impl ColumnEvidence {
             fields.iter().flat_map(|it| layout.all(*it)).copied().collect()
         };
         let dates = all(&[Field::Date, Field::Authorized]);
-        let amounts =
-            all(&[Field::Amount, Field::Debit, Field::Credit, Field::Fee, Field::Balance]);
+        let amounts = all(&[
+            Field::Amount,
+            Field::OtherAmount,
+            Field::Debit,
+            Field::Credit,
+            Field::Fee,
+            Field::Balance,
+        ]);
         let sides = [layout.one(Field::Debit), layout.one(Field::Credit)];
         let (mut records, _) = begin(text, mapping);
         let (mut cells, mut count) = (Vec::new(), 0);
@@ -226,6 +267,16 @@ const LINE_CHARS: usize = 1_000;
 fn kind_above(text: &str, mapping: &Mapping) -> Option<KindOfAccount> {
     let above = text.lines().take(mapping.skip_lines.min(sample::PREAMBLE_LINES));
     above.map(|line| head(line, LINE_CHARS)).find_map(kinds::of_name)
+}
+
+/// The records above the titles.
+fn rows_above(text: &str, mapping: &Mapping) -> Vec<sample::Row> {
+    if mapping.skip_lines == 0 {
+        return Vec::new();
+    }
+    let mut rows = sample::rows(text, mapping.delimiter, 0);
+    rows.retain(|it| it.line <= mapping.skip_lines);
+    rows
 }
 
 /// The account number, if there is an IBAN above the titles.

@@ -48,6 +48,9 @@ impl Reader<'_> {
         cells: Cells<'_>,
         direction: Option<Direction>,
     ) -> Result<Currency, String> {
+        if let Some((_, currency)) = self.filled_other_amount(cells) {
+            return Ok(currency);
+        }
         let column = match (self.currencies.as_slice(), direction) {
             ([], _) => return Ok(self.named_currency(cells).unwrap_or(self.currency)),
             ([_, arrives, ..], Some(Direction::In)) => *arrives,
@@ -62,6 +65,13 @@ impl Reader<'_> {
                 .or_else(|_| Currency::parse(&code.to_ascii_uppercase()))
                 .map_err(|_| format!("{} is no currency; expected one such as USD.", quote(code))),
         }
+    }
+
+    /// The column of amounts in another currency, if the row has its amount there.
+    fn filled_other_amount(&self, cells: Cells<'_>) -> Option<(usize, Currency)> {
+        let is_filled = |column: usize| !cell(cells, Some(column)).is_empty();
+        let other = self.other_amount.filter(|(column, _)| is_filled(*column))?;
+        (!self.amount.is_some_and(is_filled)).then_some(other)
     }
 
     /// The currency that the amount itself names, such as `12.50 SGD`.
@@ -86,7 +96,8 @@ impl Reader<'_> {
             let away = value.saturating_abs().saturating_neg();
             (if direction == Direction::Out { away } else { value.saturating_abs() }, Sign::Column)
         };
-        let column = match (self.amount, direction) {
+        let other = self.filled_other_amount(cells).map(|(column, _)| column);
+        let column = match (other.or(self.amount), direction) {
             (Some(column), _) => Some(column),
             (None, Some(Direction::Out)) => self.debit,
             (None, Some(Direction::In)) => self.credit,

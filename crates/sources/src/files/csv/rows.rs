@@ -9,6 +9,7 @@ use base::{Currency, Date};
 use super::dialect::tidy;
 use super::mapping::{Field, Layout, Mapping};
 use super::row_money::RowMoney;
+use super::stated_totals::SumColumns;
 use super::trades::{RowTrade, TradeColumns};
 use crate::files::source_category::{self, SourceCategory};
 use crate::files::table_amount::{self, DecimalMark, Direction};
@@ -30,6 +31,7 @@ pub(super) struct Entry<'c> {
     pub(super) balance_minor: Option<i64>,
     pub(super) account: &'c str,
     pub(super) account_name: Cow<'c, str>,
+    pub(super) account_type: &'c str,
     pub(super) card: &'c str,
     pub(super) id: Option<String>,
     pub(super) description: String,
@@ -50,11 +52,22 @@ pub(super) enum Sign {
     Column,
 }
 
-/// Why a row is rejected.
+/// Why a row is no transaction.
 pub(super) struct RowRejection {
     pub(super) reason: String,
-    /// Whether the row has neither a date nor an amount; such rows at the end are the footer of the file.
-    pub(super) is_footer: bool,
+    pub(super) kind: RejectedKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RejectedKind {
+    /// A transaction that cannot be read.
+    Row,
+    /// A row with an amount and without a date, which may state a total.
+    Undated,
+    /// A row with neither a date nor an amount; such rows at the end are the footer of the file.
+    Footer,
+    /// A row that only states a balance.
+    Balance,
 }
 
 /// Everything that is the same for all rows.
@@ -75,6 +88,8 @@ pub(super) struct Reader<'m> {
     date: Option<usize>,
     authorized: Option<usize>,
     pub(super) amount: Option<usize>,
+    /// The column of amounts in another currency, and that currency.
+    pub(super) other_amount: Option<(usize, Currency)>,
     pub(super) debit: Option<usize>,
     pub(super) credit: Option<usize>,
     direction: Option<usize>,
@@ -86,6 +101,7 @@ pub(super) struct Reader<'m> {
     merchant_code: Option<usize>,
     pub(super) account: Option<usize>,
     account_name: Option<usize>,
+    account_type: Option<usize>,
     card: Option<usize>,
     id: Option<usize>,
     logo: Option<usize>,
@@ -136,6 +152,7 @@ impl<'m> Reader<'m> {
             date: one(Field::Date),
             authorized: one(Field::Authorized),
             amount: one(Field::Amount),
+            other_amount: None,
             debit: one(Field::Debit),
             credit: one(Field::Credit),
             direction: one(Field::Direction),
@@ -146,6 +163,7 @@ impl<'m> Reader<'m> {
             merchant_code: one(Field::MerchantCode),
             account: one(Field::Account),
             account_name: one(Field::AccountName),
+            account_type: one(Field::AccountType),
             card: one(Field::Card),
             id: one(Field::Id),
             logo: one(Field::Logo),
@@ -163,7 +181,7 @@ impl<'m> Reader<'m> {
         cells: Cells<'c>,
         mut add: impl FnMut(Entry<'c>) -> Result<(), String>,
     ) -> Result<(), RowRejection> {
-        let clear = |reason| RowRejection { reason, is_footer: false };
+        let clear = |reason| RowRejection { reason, kind: RejectedKind::Row };
         if self.width.is_some_and(|it| cells.iter().skip(it).any(|it| !tidy(it).is_empty())) {
             let (found, expected) = (cells.len(), self.width.unwrap_or(0));
             let reason = format!("The row has {found} cells, and there are {expected} columns.");
@@ -173,7 +191,7 @@ impl<'m> Reader<'m> {
             return Ok(());
         }
         if self.is_balance_row(cells) {
-            return Ok(());
+            return Err(RowRejection { reason: String::new(), kind: RejectedKind::Balance });
         }
         let (posted_on, authorized_on, is_booked) =
             self.dates(cells).map_err(|reason| self.rejection(cells, reason))?;
@@ -187,34 +205,49 @@ impl<'m> Reader<'m> {
     }
 
     fn rejection(&self, cells: Cells<'_>, reason: String) -> RowRejection {
-        let has_amount = [self.amount, self.debit, self.credit]
+        let has_amount = self
+            .amounts()
             .iter()
             .any(|it| it.is_some() && table_amount::looks_like(cell(cells, *it)));
-        RowRejection {
-            reason,
-            is_footer: !has_amount && !dates::looks_like(cell(cells, self.date), self.today),
-        }
+        let is_dated = [self.date, self.authorized]
+            .iter()
+            .any(|it| it.is_some() && dates::looks_like(cell(cells, *it), self.today));
+        let kind = match (has_amount, is_dated) {
+            (_, true) => RejectedKind::Row,
+            (true, false) => RejectedKind::Undated,
+            (false, false) => RejectedKind::Footer,
+        };
+        RowRejection { reason, kind }
+    }
+
+    /// The columns of money that moved.
+    fn amounts(&self) -> [Option<usize>; 4] {
+        [self.amount, self.other_amount.map(|it| it.0), self.debit, self.credit]
+    }
+
+    /// The columns that a row of sums is compared with.
+    pub(super) fn sum_columns(&self) -> SumColumns {
+        SumColumns { amount: self.amount, debit: self.debit, credit: self.credit }
     }
 
     /// The text of a row that only continues the description of the row above it.
     pub(super) fn continuation<'c>(&self, cells: Cells<'c>) -> Option<Cow<'c, str>> {
-        let mapped =
-            [self.date, self.authorized, self.amount, self.debit, self.credit, self.balance];
-        let is_empty = mapped.iter().all(|it| cell(cells, *it).is_empty());
+        let mapped = [self.date, self.authorized, self.balance];
+        let is_empty = mapped.iter().chain(&self.amounts()).all(|it| cell(cells, *it).is_empty());
         let text = cell(cells, Some(*self.description.first()?));
         (is_empty && !text.is_empty()).then_some(Cow::Borrowed(text))
     }
 
     /// The last column that a row needs to be a transaction.
     pub(super) fn last_needed(&self) -> usize {
-        let needed = [self.date, self.amount, self.debit, self.credit, self.direction];
+        let needed = [self.date, self.direction].into_iter().chain(self.amounts());
         let currencies = self.currencies.iter().copied();
-        needed.into_iter().flatten().chain(currencies).max().unwrap_or(0)
+        needed.flatten().chain(currencies).max().unwrap_or(0)
     }
 
     /// Whether the column has amounts of money.
     pub(super) fn is_money(&self, column: usize) -> bool {
-        [self.amount, self.debit, self.credit, self.balance, self.fee].contains(&Some(column))
+        self.amounts().contains(&Some(column)) || [self.balance, self.fee].contains(&Some(column))
     }
 
     fn has_status(&self, cells: Cells<'_>, words: &[String]) -> bool {
@@ -228,7 +261,7 @@ impl<'m> Reader<'m> {
     /// Whether a row only states a balance: its text says so, or it has no date, text and amount.
     fn is_balance_row(&self, cells: Cells<'_>) -> bool {
         let is_blank = |column: Option<usize>| cell(cells, column).is_empty();
-        if !(is_blank(self.amount) && is_blank(self.debit) && is_blank(self.credit)) {
+        if !self.amounts().into_iter().all(is_blank) {
             return false;
         }
         let is_dated = !is_blank(self.date) || !is_blank(self.authorized);
@@ -328,6 +361,7 @@ impl<'m> Reader<'m> {
             balance_minor: self.optional(cells, self.balance, currency).ok().flatten(),
             account: cell(cells, self.account).trim_matches('"'),
             account_name: self.text(cell(cells, self.account_name)),
+            account_type: cell(cells, self.account_type),
             card: cell(cells, self.card),
             id: some(id),
             description,

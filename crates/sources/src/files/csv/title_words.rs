@@ -354,6 +354,7 @@ pub(super) const WORDS: &[(Field, &[&str])] = &[
         ],
     ),
     (Field::AccountName, &["account name"]),
+    (Field::AccountType, &["account type", "type of account"]),
     (
         Field::Category,
         &[

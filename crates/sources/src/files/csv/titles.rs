@@ -244,17 +244,27 @@ const MONEYS: &[&str] = &[
     "nok", "nzd", "pln", "rub", "sek", "sgd", "usd", "zar",
 ];
 
-/// The currency that a title names in parentheses.
+/// The currency that a title names: in parentheses, or as a word such as in `Amount EUR` or `CAD$`.
 pub(super) fn currency(title: &str) -> Option<&'static str> {
-    let behind = || title.trim().rsplit_once(' ').map(|(_, it)| it.to_lowercase());
-    let inside = match title.split(['(', '[']).nth(1) {
-        Some(inside) => inside.trim_end_matches([')', ']']).trim().to_uppercase(),
-        None => behind().filter(|it| MONEYS.contains(&it.as_str()))?.to_uppercase(),
-    };
-    match inside.as_str() {
-        "€" => Some("EUR"),
-        "£" => Some("GBP"),
-        "EURO" => Some("EUR"),
-        code => base::Currency::codes().find(|it| *it == code),
+    let inside = title.split(['(', '[']).nth(1);
+    if let Some(inside) = inside.map(|it| it.trim_end_matches([')', ']']).trim().to_uppercase()) {
+        return match inside.as_str() {
+            "€" | "EURO" => Some("EUR"),
+            "£" => Some("GBP"),
+            "₹" | "RS" | "RS." => Some("INR"),
+            "R$" => Some("BRL"),
+            "¥" | "円" => Some("JPY"),
+            code => base::Currency::codes().find(|it| *it == code),
+        };
     }
+    let mut words = title.split([' ', '_', '/']).map(|it| it.trim_end_matches('$').to_lowercase());
+    match words.find(|it| MONEYS.contains(&it.as_str()))?.as_str() {
+        "euro" => Some("EUR"),
+        code => base::Currency::codes().find(|it| it.eq_ignore_ascii_case(code)),
+    }
+}
+
+/// Whether a title is nothing but a currency, such as `CAD$`: the column has the amounts in that currency.
+pub(super) fn is_only_currency(title: &str) -> bool {
+    MONEYS.contains(&plain(title).trim_end_matches('$').trim())
 }

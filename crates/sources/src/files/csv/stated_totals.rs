@@ -1,0 +1,361 @@
+//! The totals that a table states above or below its rows, such as opening and closing balances and the sums of money in
+//! and out, compared with its rows.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use base::draft::TransactionDraft;
+use base::{Currency, Money};
+
+use super::dialect::tidy;
+use super::words::plain;
+use crate::files::limits::head;
+use crate::files::table_amount::{self, DecimalMark, Direction};
+use crate::files::{FileAccount, NoteKind, Notes};
+
+/// What a total is the total of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Total {
+    Opening,
+    Closing,
+    In,
+    Out,
+    /// Money in less money out.
+    Net,
+}
+
+/// The words with which the label of a total begins, in small letters without accents.
+const LABELS: &[(Total, &[&str])] = &[
+    (
+        Total::Opening,
+        &[
+            "alter kontostand",
+            "alter saldo",
+            "ancien solde",
+            "anfangssaldo",
+            "balance b f",
+            "balance brought forward",
+            "beginning balance",
+            "beginsaldo",
+            "ingaende saldo",
+            "kontostand alt",
+            "old balance",
+            "opening bal",
+            "opening balance",
+            "previous balance",
+            "saldo alt",
+            "saldo anterior",
+            "saldo inicial",
+            "saldo iniziale",
+            "saldo początkowe",
+            "solde d ouverture",
+            "solde initial",
+            "solde precedent",
+            "starting balance",
+        ],
+    ),
+    (
+        Total::Closing,
+        &[
+            "balance c f",
+            "balance carried forward",
+            "closing bal",
+            "closing balance",
+            "eindsaldo",
+            "ending balance",
+            "endsaldo",
+            "kontostand neu",
+            "neuer kontostand",
+            "neuer saldo",
+            "new balance",
+            "nouveau solde",
+            "saldo final",
+            "saldo finale",
+            "saldo końcowe",
+            "saldo neu",
+            "solde de cloture",
+            "solde final",
+            "utgaende saldo",
+        ],
+    ),
+    (
+        Total::In,
+        &[
+            "credits total",
+            "summe der gutschriften",
+            "summe gutschriften",
+            "summe haben",
+            "total abonos",
+            "total credit",
+            "total creditos",
+            "total credits",
+            "total deposits",
+            "total entradas",
+            "total money in",
+            "total paid in",
+            "totale accrediti",
+            "totale avere",
+            "totale entrate",
+        ],
+    ),
+    (
+        Total::Out,
+        &[
+            "debits total",
+            "summe belastungen",
+            "summe der lastschriften",
+            "summe soll",
+            "total cargos",
+            "total debit",
+            "total debitos",
+            "total debits",
+            "total money out",
+            "total paid out",
+            "total saidas",
+            "total withdrawals",
+            "totale addebiti",
+            "totale dare",
+            "totale uscite",
+        ],
+    ),
+];
+
+/// Labels that are understood only beside an opening or closing balance.
+const SHORT_LABELS: &[(Total, &[&str])] =
+    &[(Total::In, &["credits", "deposits"]), (Total::Out, &["debits", "withdrawals"])];
+
+/// Labels of a row that has its sums below the columns of the table.
+const SUM_LABELS: &[&str] = &[
+    "gesamt",
+    "gesamtsumme",
+    "grand total",
+    "sum",
+    "suma",
+    "summa",
+    "summe",
+    "sums",
+    "totaal",
+    "total",
+    "total general",
+    "totale",
+    "totals",
+    "totaux",
+];
+
+/// Longer text is no label.
+const LABEL_BYTES: usize = 80;
+
+/// A total as it is written.
+#[derive(Debug, PartialEq, Eq)]
+struct StatedTotal {
+    line: usize,
+    text: String,
+    is_negative: bool,
+}
+
+#[derive(Default)]
+pub(super) struct StatedTotals {
+    /// None if the file states several amounts for a total.
+    totals: BTreeMap<Total, Option<StatedTotal>>,
+    /// The totals in the columns of the record above, which has labels and no amounts.
+    header: Vec<(usize, Total)>,
+}
+
+/// The columns of a table that a row of sums is compared with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SumColumns {
+    pub(super) amount: Option<usize>,
+    pub(super) debit: Option<usize>,
+    pub(super) credit: Option<usize>,
+}
+
+impl StatedTotals {
+    /// Keeps the totals of a record above or below the rows. Tells whether it has any.
+    pub(super) fn add<T: AsRef<str>>(&mut self, line: usize, cells: &[T]) -> bool {
+        let cells: Vec<&str> = cells.iter().map(|it| tidy(it.as_ref())).collect();
+        let below = std::mem::take(&mut self.header);
+        let mut has_total = false;
+        for (column, total) in below {
+            let text = cells.get(column).copied().unwrap_or_default();
+            has_total |= self.set(total, line, text, false);
+        }
+        let labels: Vec<(usize, Total)> = cells
+            .iter()
+            .enumerate()
+            .filter_map(|(column, cell)| label(cell).map(|it| (column, it)))
+            .collect();
+        if labels.is_empty() || has_total {
+            return has_total;
+        }
+        let has_amount = cells.iter().any(|it| table_amount::looks_like(it));
+        if labels.len() > 1 && !has_amount {
+            let short = |(column, cell): (usize, &&str)| short_label(cell).map(|it| (column, it));
+            self.header = labels;
+            self.header.extend(cells.iter().enumerate().filter_map(short));
+            return true;
+        }
+        for (at, (column, total)) in labels.iter().enumerate() {
+            let end = labels.get(at + 1).map_or(cells.len(), |it| it.0);
+            let behind = &cells[column + 1..end];
+            let found = behind.iter().position(|it| table_amount::looks_like(it));
+            let inside = cells[*column].rsplit_once(':').map_or("", |(_, it)| it.trim());
+            has_total |= match found {
+                Some(found) => {
+                    let is_negative = behind.get(found + 1).is_some_and(|it| is_debit(it));
+                    self.set(*total, line, behind[found], is_negative)
+                }
+                None => self.set(*total, line, inside, false),
+            };
+        }
+        has_total
+    }
+
+    /// Keeps the sums of a row that has them below the columns of the table. Tells whether it is such a row.
+    pub(super) fn add_sums(
+        &mut self,
+        line: usize,
+        cells: &[Cow<'_, str>],
+        columns: SumColumns,
+    ) -> bool {
+        let is_label = |it: &Cow<'_, str>| {
+            let text = tidy(it);
+            text.len() <= LABEL_BYTES && SUM_LABELS.contains(&plain(text).trim())
+        };
+        if !cells.iter().any(is_label) {
+            return false;
+        }
+        let SumColumns { amount, debit, credit } = columns;
+        let mut has_total = false;
+        for (total, column) in [(Total::Net, amount), (Total::Out, debit), (Total::In, credit)] {
+            let text = column.and_then(|it| cells.get(it)).map_or("", |it| tidy(it));
+            has_total |= self.set(total, line, text, false);
+        }
+        has_total
+    }
+
+    fn set(&mut self, total: Total, line: usize, text: &str, is_negative: bool) -> bool {
+        if !table_amount::looks_like(text) {
+            return false;
+        }
+        let next = StatedTotal { line, text: text.to_owned(), is_negative };
+        let is_other = |it: &StatedTotal| it.text != next.text || it.is_negative != is_negative;
+        match self.totals.get_mut(&total) {
+            Some(known) if known.as_ref().is_some_and(is_other) => *known = None,
+            Some(_) => {}
+            None => drop(self.totals.insert(total, Some(next))),
+        }
+        true
+    }
+
+    /// Warns if the totals contradict the rows of the only account. Totals of several accounts cannot be told apart.
+    pub(super) fn compare(
+        &self,
+        accounts: &mut [FileAccount],
+        mark: DecimalMark,
+        notes: &mut Notes,
+    ) {
+        let [account] = accounts else { return };
+        let currency = account.draft.currency;
+        let sums = Sums::of(&account.draft.transactions);
+        let read = |total: Total| self.read(total, mark, currency);
+        let is_debt = account.draft.kind.is_debt();
+        let stated = [(Total::In, sums.into, "money in"), (Total::Out, sums.out, "money out")];
+        for (total, sum, name) in stated {
+            if let Some((minor, line)) = read(total)
+                && i128::from(minor).abs() != sum
+            {
+                warn(notes, line, name, (minor.saturating_abs(), sum), currency);
+            }
+        }
+        if let Some((minor, line)) = read(Total::Net)
+            && i128::from(minor).abs() != (sums.into - sums.out).abs()
+        {
+            warn(notes, line, "all rows", (minor, sums.into - sums.out), currency);
+        }
+        let (Some((opening, _)), Some((closing, line))) =
+            (read(Total::Opening), read(Total::Closing))
+        else {
+            return;
+        };
+        let (change, sum) = (i128::from(closing) - i128::from(opening), sums.into - sums.out);
+        if !is_debt {
+            account.stated_change_minor = i64::try_from(change).ok();
+        }
+        if change != sum && !(is_debt && change == -sum) {
+            let [opening, closing] = [opening, closing].map(|it| Money::new(it, currency));
+            let text = format!(
+                "The balances that the file states do not follow from its rows: it opens with {opening}, its rows come \
+                 to {}, and it closes with {closing}. Rows may be missing or wrong.",
+                money(sum, currency)
+            );
+            notes.warn(NoteKind::Unbalanced, line, text);
+        }
+    }
+
+    fn read(&self, total: Total, mark: DecimalMark, currency: Currency) -> Option<(i64, usize)> {
+        let stated = self.totals.get(&total)?.as_ref()?;
+        let written = table_amount::read(&stated.text, mark, currency).ok()?;
+        let is_out = stated.is_negative || written.direction == Some(Direction::Out);
+        Some((if is_out { -written.minor.saturating_abs() } else { written.minor }, stated.line))
+    }
+}
+
+fn warn(
+    notes: &mut Notes,
+    line: usize,
+    name: &str,
+    (stated, sum): (i64, i128),
+    currency: Currency,
+) {
+    let text = format!(
+        "The file states a total of {} for {name}, but its rows come to {}. Rows may be missing or wrong.",
+        Money::new(stated, currency),
+        money(sum, currency)
+    );
+    notes.warn(NoteKind::Unbalanced, line, text);
+}
+
+fn money(minor: i128, currency: Currency) -> String {
+    match i64::try_from(minor) {
+        Ok(minor) => Money::new(minor, currency).to_string(),
+        Err(_) => "more than can be counted".to_owned(),
+    }
+}
+
+/// The sums of money in and of money out.
+struct Sums {
+    into: i128,
+    out: i128,
+}
+
+impl Sums {
+    fn of(rows: &[TransactionDraft]) -> Sums {
+        let mut sums = Sums { into: 0, out: 0 };
+        for minor in rows.iter().filter(|it| !it.pending).map(|it| i128::from(it.amount.minor())) {
+            sums.into += minor.max(0);
+            sums.out += (-minor).max(0);
+        }
+        sums
+    }
+}
+
+/// The total that a label names.
+fn label(cell: &str) -> Option<Total> {
+    if !cell.starts_with(|it: char| it.is_alphabetic() || it == '#') {
+        return None;
+    }
+    let text = plain(head(cell, LABEL_BYTES));
+    let text = text.trim_start();
+    let is_begun = |it: &&str| text.strip_prefix(*it).is_some_and(|rest| rest.starts_with(' '));
+    LABELS.iter().find(|(_, labels)| labels.iter().any(is_begun)).map(|it| it.0)
+}
+
+fn short_label(cell: &str) -> Option<Total> {
+    let text = plain(head(cell, LABEL_BYTES));
+    SHORT_LABELS.iter().find(|(_, labels)| labels.contains(&text.trim())).map(|it| it.0)
+}
+
+/// Whether a cell beside an amount says that it is owed.
+fn is_debit(cell: &str) -> bool {
+    ["s", "soll", "d", "dr", "debit"].contains(&cell.to_lowercase().as_str())
+}
