@@ -3,8 +3,8 @@
 use base::draft::AccountKind::{Credit as Card, Depository, Investment};
 
 use super::super::mapping::Field::{
-    Account, Amount, Authorized, Balance, Card as CardNumber, Category, Counterparty, Credit, Date,
-    Debit, Description, Direction, Id, Status,
+    Account, AccountType, Amount, Authorized, Balance, Card as CardNumber, Category, Counterparty,
+    Credit, Date, Debit, Description, Direction, Id, OtherAmount, Status,
 };
 use super::{Form, Kind, PLAIN, Preset, Trait};
 use crate::files::ChargeSign::Positive;
@@ -340,6 +340,29 @@ pub(super) const PRESETS: &[Preset] = &[
         ],
         kind: Some(Investment),
         subtype: Some("brokerage"),
+        ..US
+    },
+    Preset {
+        name: "RBC Royal Bank",
+        institution: "RBC",
+        form: Form::Has(&[
+            "account type",
+            "account number",
+            "transaction date",
+            "description 1",
+            "cad$",
+            "usd$",
+        ]),
+        columns: &[
+            (AccountType, "account type"),
+            (Account, "account number"),
+            (Date, "transaction date"),
+            (Description, "description 1"),
+            (Description, "description 2"),
+            (Amount, "cad$"),
+            (OtherAmount, "usd$"),
+        ],
+        currency: Some("CAD"),
         ..US
     },
     Preset {
