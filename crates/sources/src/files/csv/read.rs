@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use base::Currency;
 
 use super::accounts::{TableAccounts, TableFacts};
+use super::currency_evidence::{CurrencyEvidence, TableTexts, assumption_note};
 use super::detect;
 use super::dialect::{Records, check_size, tidy};
 use super::ending::{CUT, Ending, Footer};
@@ -20,7 +21,7 @@ use crate::files::dates::DateOrderCounts;
 use crate::files::limits::head;
 use crate::files::table_amount::{self, DecimalMark, DecimalMarkCounts};
 use crate::files::{
-    DateOrder, FileContents, FileError, FileQuestion, Format, ParseOptions, Rejections,
+    DateOrder, FileAccount, FileContents, FileError, FileQuestion, Format, ParseOptions, Rejections,
 };
 
 pub(super) fn read(
@@ -45,13 +46,13 @@ pub(super) fn read(
     });
     // A single amount in another currency is rejected, a column of them is read.
     reader.currency_is_named &= evidence.named >= evidence.unnamed;
-    if let Some(currency) = number.as_deref().and_then(currency_of_iban)
-        && reader.currency_is_open
-    {
-        reader.currency = currency;
-    }
+    let above = rows_above(text, mapping);
+    let by_number = number.as_deref().and_then(currency_of_iban).map(CurrencyEvidence::Named);
+    let found = by_number
+        .unwrap_or_else(|| currency_evidence(text, (mapping, &layout, &titles), &above, options));
+    reader.settle_currency(found);
     let mut totals = StatedTotals::default();
-    for row in rows_above(text, mapping) {
+    for row in &above {
         totals.add(row.line, &row.cells);
     }
     let (ledger, mut rejected) = read_rows(text, mapping, &reader, options, &mut totals)?;
@@ -60,10 +61,9 @@ pub(super) fn read(
     let facts = TableFacts { mapping, options, number, kind: kind.or_else(by_titles) };
     let (mut accounts, open, mut notes) = ledger.finish(&facts, &mut rejected);
     totals.compare(&mut accounts, mark, &mut notes);
-    let is_assumed = accounts.iter().any(|it| it.draft.currency == options.currency);
-    if reader.currency_is_open && is_assumed && is_foreign_style(mark, options) {
-        let code = options.currency.code();
-        notes.add(None, format!("The file names no currency. Its amounts were read as {code}."));
+    let is_named = evidence.named > 0 && evidence.unnamed == 0;
+    if !is_named && let Some(note) = currency_note(&reader, found, &accounts) {
+        notes.add(None, note);
     }
     notes.sort();
     // Rows rejected after all rows were read belong in line order as well.
@@ -96,10 +96,49 @@ fn begin<'a>(text: &'a str, mapping: &Mapping) -> (Records<'a>, Vec<String>) {
     (records, (1..=width).map(|it| format!("Column {it}")).collect())
 }
 
-/// Whether amounts are written with a comma, which the person's own currency does not use.
-fn is_foreign_style(mark: DecimalMark, options: &ParseOptions) -> bool {
-    let with_dot = ["USD", "GBP", "CAD", "AUD", "NZD", "INR", "SGD", "HKD", "JPY", "MXN"];
-    mark == DecimalMark::Comma && with_dot.contains(&options.currency.code())
+/// What the file says about its currency besides its amounts and account numbers.
+fn currency_evidence(
+    text: &str,
+    (mapping, layout, titles): (&Mapping, &Layout, &[String]),
+    above: &[sample::Row],
+    options: &ParseOptions,
+) -> CurrencyEvidence {
+    let mut rows = sample::rows(text, mapping.delimiter, mapping.skip_lines);
+    if mapping.has_header && !rows.is_empty() {
+        rows.remove(0);
+    }
+    let amounts = [Field::Amount, Field::Debit, Field::Credit];
+    let amounts: Vec<usize> = amounts.iter().filter_map(|it| layout.one(*it)).collect();
+    let texts = TableTexts {
+        amounts: &amounts,
+        above,
+        titles: if mapping.has_header { titles } else { &[] },
+        rows: &rows,
+        balance: layout.one(Field::Balance),
+        account: layout.one(Field::Account),
+        descriptions: layout.all(Field::Description),
+    };
+    texts.evidence(options.currency)
+}
+
+/// The note on a currency that the file does not name, if an account has it.
+fn currency_note(
+    reader: &Reader<'_>,
+    found: CurrencyEvidence,
+    accounts: &[FileAccount],
+) -> Option<String> {
+    // The layout of a file without titles does not tell for sure from which bank it is.
+    let is_assumed = reader.currency_is_open || !reader.mapping.has_header;
+    let is_of_iban = |it: &FileAccount| currency_of_iban(&it.draft.external_id).is_some();
+    let is_read = |it: &FileAccount| it.draft.currency == reader.currency && !is_of_iban(it);
+    let is_sure = match found {
+        CurrencyEvidence::Named(_) => true,
+        CurrencyEvidence::Suggested(currency, _) => currency == reader.own_currency,
+        CurrencyEvidence::Nothing => false,
+    };
+    let is_noted =
+        is_assumed && !is_sure && reader.currencies.is_empty() && accounts.iter().any(is_read);
+    is_noted.then(|| assumption_note(found, reader.currency))
 }
 
 /// Rejects a file with too many rows.

@@ -2,6 +2,7 @@
 
 use base::{Currency, Money};
 
+use super::currency_evidence::CurrencyEvidence;
 use super::rows::{Cells, Reader, Sign, cell, quote};
 use crate::files::table_amount::{self, AmountError, DecimalMark, Direction, WrittenAmount};
 
@@ -43,6 +44,15 @@ fn rounding_note(text: &str, written: WrittenAmount, currency: Currency) -> Stri
 }
 
 impl Reader<'_> {
+    /// Sets the currency of amounts that name none, if the mapping leaves it open.
+    pub(super) fn settle_currency(&mut self, found: CurrencyEvidence) {
+        if let CurrencyEvidence::Named(currency) | CurrencyEvidence::Suggested(currency, _) = found
+            && self.currency_is_open
+        {
+            self.currency = currency;
+        }
+    }
+
     pub(super) fn row_currency(
         &self,
         cells: Cells<'_>,

@@ -77,6 +77,8 @@ pub(super) struct Reader<'m> {
     order: DateOrder,
     pub(super) mark: DecimalMark,
     pub(super) currency: Currency,
+    /// The currency that the person usually has.
+    pub(super) own_currency: Currency,
     /// Whether the currency is only the usual one.
     pub(super) currency_is_open: bool,
     /// Whether the amounts may name another currency.
@@ -145,6 +147,7 @@ impl<'m> Reader<'m> {
             order,
             mark,
             currency: fixed.unwrap_or(options.currency),
+            own_currency: options.currency,
             currency_is_open: fixed.is_none() && layout.all(Field::Currency).is_empty(),
             currency_is_named: true,
             has_reversals,

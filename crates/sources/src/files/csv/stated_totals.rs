@@ -140,6 +140,7 @@ const SUM_LABELS: &[&str] = &[
     "totale",
     "totals",
     "totaux",
+    "transactions total",
 ];
 
 /// Longer text is no label.
