@@ -12,11 +12,14 @@ const QUOTED_MAX: usize = 40;
 /// The meaning of a comma that is the only mark in a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comma {
-    /// The decimal mark, as OFX specifies.
+    /// The decimal mark, in a format that knows no other and no thousands separators, as MT940.
+    Only,
+    /// The decimal mark.
     Decimal,
     /// The decimal mark, unless three digits follow it: then a thousands separator.
     Grouping,
-    /// The decimal mark if a bank writes one, although the format knows only the point, which is never anything else.
+    /// The decimal mark if a bank writes one, although the format knows the point, which is never anything else: CAMT and
+    /// OFX.
     Improper,
 }
 
@@ -37,8 +40,10 @@ impl ParsedAmount {
 pub(super) fn amount(text: &str, comma: Comma, currency: Currency) -> Result<ParsedAmount, String> {
     let malformed = || format!("the amount {} is no number such as -12.34", quote(text));
     let plain = plain(text, comma).ok_or_else(malformed)?;
+    // A currency without decimals has no mark but that of thousands.
+    let marks = if currency.decimals() == 0 { Comma::Decimal } else { comma };
     let scaled = match parse_scaled(&plain, currency.decimals()) {
-        Err(DecimalError::TooPrecise) if is_perhaps_grouped(text, &plain, comma) => {
+        Err(DecimalError::TooPrecise) if is_perhaps_grouped(text, &plain, marks) => {
             return Err(format!(
                 "the amount {} has more decimals than the {} of {currency}",
                 quote(text),
@@ -63,7 +68,12 @@ pub(super) fn amount(text: &str, comma: Comma, currency: Currency) -> Result<Par
 /// Whether the mark in a number such as 1,234 or 1.234 may separate thousands: exactly three digits follow it, and there
 /// is no other mark, no leading zero, and no fourth digit before it.
 fn is_perhaps_grouped(text: &str, plain: &str, comma: Comma) -> bool {
-    if comma == Comma::Improper && !text.contains(',') {
+    let is_certain = match comma {
+        Comma::Improper => !text.contains(','),
+        Comma::Only => text.contains(','),
+        Comma::Decimal | Comma::Grouping => false,
+    };
+    if is_certain {
         return false;
     }
     let unsigned = plain.trim_start_matches('-');
@@ -224,6 +234,7 @@ mod tests {
         check("1,234.5678", Comma::Grouping, "about 1234.57 USD");
         check("12,3456", Comma::Decimal, "about 12.35 USD");
         check("1.005", Comma::Improper, "about 1.01 USD");
+        check("1,005", Comma::Only, "about 1.01 USD");
     }
 
     #[test]

@@ -198,7 +198,7 @@ fn money(text: &str, currency: Currency) -> Result<ParsedAmount, String> {
     if text.starts_with(['-', '+']) {
         return Err(format!("the amount is {}, but it must have no sign", quote(text)));
     }
-    amount(text, Comma::Decimal, currency)
+    amount(text, Comma::Only, currency)
 }
 
 /// The number of entries of a sign, and their sum, as MT942 states them in `:90D:` and `:90C:`.

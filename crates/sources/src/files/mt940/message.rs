@@ -358,8 +358,14 @@ fn identity(lines: &[String], currency: Currency) -> AccountIdentity {
     let is_iban = number.len() > 15 && number.starts_with(|it: char| it.is_ascii_uppercase());
     let plain = number.strip_suffix(currency.code());
     let plain = plain.map(|it| it.trim_end_matches('/')).filter(|it| is_iban || it.len() >= 5);
+    let number = plain.unwrap_or(number);
+    // German banks write account numbers with and without the zeros that make ten digits of them in an IBAN.
+    let is_digits = |text: &str| text.bytes().all(|it| it.is_ascii_digit());
+    let is_german = is_digits(number)
+        && !number.is_empty()
+        && bank.as_deref().is_some_and(|it| it.len() == 8 && is_digits(it));
     AccountIdentity {
-        number: plain.unwrap_or(number).to_owned(),
+        number: if is_german { format!("{number:0>10}") } else { number.to_owned() },
         name: None,
         bank: bank.filter(|it| !it.is_empty()),
         institution: None,

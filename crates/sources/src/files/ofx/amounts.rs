@@ -1,5 +1,7 @@
 //! Amounts of OFX rows and trades: in the currency of the statement, or in another one with its rate.
 
+use std::borrow::Cow;
+
 use base::{Currency, Money, divide_half_even};
 
 use crate::files::plain_amount::{Comma, amount, plain, quote, rounding_note};
@@ -20,7 +22,7 @@ impl WrittenAmount<'_> {
     pub(super) fn read(self, currency: Currency) -> Result<(Money, Option<String>), String> {
         let stated = self.currency.filter(|it| !it.eq_ignore_ascii_case(currency.code()));
         let Some(stated) = stated else {
-            let parsed = amount(self.text, Comma::Decimal, currency)?;
+            let parsed = amount(self.text, Comma::Improper, currency)?;
             let note = parsed.is_rounded.then(|| rounding_note(self.text, parsed.money));
             return Ok((parsed.money, note));
         };
@@ -33,7 +35,7 @@ impl WrittenAmount<'_> {
         let other = Currency::parse(&stated.to_ascii_uppercase()).map_err(|_| unknown())?;
         let rate = self.rate.and_then(|it| parse_json_decimal(&plain(it, Comma::Decimal)?));
         let rate = rate.filter(|it| it.billionths() > 0).ok_or_else(unknown)?;
-        let foreign = amount(self.text, Comma::Decimal, other)?.money;
+        let foreign = amount(self.text, Comma::Improper, other)?.money;
         let scale = |of: Currency| 10_i128.pow(of.decimals());
         let converted = i128::from(foreign.minor())
             .checked_mul(rate.billionths())
@@ -50,11 +52,74 @@ impl WrittenAmount<'_> {
     }
 }
 
+/// Which decimal mark the amounts of a file have, for an amount such as `1,234`, which does not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct AmountMarks {
+    has_points: bool,
+    has_commas: bool,
+}
+
+impl AmountMarks {
+    pub(super) fn of(text: &str) -> AmountMarks {
+        let mut marks = AmountMarks::default();
+        for amount in text.split("TRNAMT>").skip(1) {
+            let end =
+                amount.find(|it: char| !matches!(it, '0'..='9' | '+' | '-' | '.' | ',' | ' '));
+            let amount = amount[..end.unwrap_or(amount.len())].trim_end();
+            if let Some(at) = amount.rfind(['.', ',']).filter(|it| amount.len() - it != 4) {
+                let is_point = amount.as_bytes()[at] == b'.';
+                marks.has_points |= is_point;
+                marks.has_commas |= !is_point;
+            }
+        }
+        marks
+    }
+
+    /// The amount with the mark that the other amounts of the file say: `1,234` is 1234 beside `12.50`, and 1.234 beside
+    /// `12,50`.
+    pub(super) fn settle<'a>(self, amount: Cow<'a, str>) -> Cow<'a, str> {
+        let unsigned = amount.trim_start_matches(['+', '-']);
+        let Some((whole, fraction)) = unsigned.split_once([',', '.']) else { return amount };
+        let is_digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+        let is_open = (1..=3).contains(&whole.len())
+            && fraction.len() == 3
+            && !whole.starts_with('0')
+            && is_digits(whole)
+            && is_digits(fraction);
+        let is_comma = amount.contains(',');
+        match (self.has_points, self.has_commas) {
+            (true, false) if is_open && is_comma => Cow::Owned(amount.replace(',', "")),
+            (false, true) if is_open && is_comma => Cow::Owned(amount.replace(',', ".")),
+            (false, true) if is_open => Cow::Owned(amount.replace('.', "")),
+            _ => amount,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use base::Currency;
 
-    use super::WrittenAmount;
+    use super::{AmountMarks, WrittenAmount};
+
+    #[test]
+    fn other_amounts_tell_whether_a_mark_separates_thousands() {
+        let settled = |others: &str, text: &str| {
+            AmountMarks::of(others).settle(Cow::Borrowed(text)).into_owned()
+        };
+        let (points, commas) = ("<TRNAMT>-12.50<NAME>A", "<TRNAMT>-12,50</TRNAMT>");
+        assert_eq!(settled(points, "-1,234"), "-1234");
+        assert_eq!(settled(points, "1.234"), "1.234");
+        assert_eq!(settled(commas, "1,234"), "1.234");
+        assert_eq!(settled(commas, "1.234"), "1234");
+        assert_eq!(settled("<TRNAMT>7,500", "1,234"), "1,234");
+        assert_eq!(settled(&format!("{points}{commas}"), "1,234"), "1,234");
+        for text in ["", ",", "0,123", "1,234.50", "1234,567", "12,3é4"] {
+            assert_eq!(settled(points, text), text);
+        }
+    }
 
     fn check(text: &str, currency: &str, rate: Option<&str>, expected: &str) {
         let written = WrittenAmount { text, currency: Some(currency), rate };

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use base::Currency;
 
+use super::amounts::AmountMarks;
 use super::lines::Lines;
 use super::position::{Position, Securities, Security};
 use super::row::Row;
@@ -20,6 +21,7 @@ use crate::files::{NoteKind, Notes, ParseOptions, Rejections};
 /// The collected content of a file, in file order.
 pub(super) struct Walker<'a, 'h> {
     options: &'h ParseOptions,
+    marks: AmountMarks,
     lines: Lines<'a>,
     open: Vec<Aggregate>,
     statement: Option<Statement<'a>>,
@@ -49,6 +51,7 @@ impl<'a, 'h> Walker<'a, 'h> {
     pub(super) fn over(text: &'a str, options: &'h ParseOptions) -> Walker<'a, 'h> {
         let mut walk = Walker {
             options,
+            marks: AmountMarks::of(text),
             lines: Lines::new(text),
             open: Vec::new(),
             statement: None,
@@ -179,6 +182,7 @@ impl<'a, 'h> Walker<'a, 'h> {
     }
 
     fn leaf(&mut self, name: &str, value: Cow<'a, str>, at: usize) {
+        let value = if name == "TRNAMT" { self.marks.settle(value) } else { value };
         let unused = match self.open.last().map(|it| it.part) {
             Some(Part::Row) => match &mut self.row {
                 Some((_, row)) => row.set(name, value),
