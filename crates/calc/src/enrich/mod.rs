@@ -149,6 +149,12 @@ fn stated_merchant(facts: &TransactionFacts<'_>) -> Option<&'static Merchant> {
 const ABOUT_MONEY: [&str; 6] =
     ["INCOME", "TRANSFER_IN", "TRANSFER_OUT", "LOAN_DISBURSEMENTS", "LOAN_PAYMENTS", "BANK_FEES"];
 
+/// Whether a category is the rest of its primary category, as which sources report words such as "Travel". What sources
+/// say about money itself is exact.
+fn is_coarse(category: Category) -> bool {
+    !ABOUT_MONEY.contains(&category.primary()) && category.detailed().contains("_OTHER_")
+}
+
 struct Row<'a> {
     cleaned: &'a CleanedDescriptor,
     facts: &'a TransactionFacts<'a>,
@@ -199,6 +205,7 @@ impl Row<'_> {
             .or_else(|| self.paid_by_seller().map(by(CategorySource::Keyword)))
             .or_else(|| traded().map(by(CategorySource::Merchant)))
             .or_else(|| self.brand(brands::exact).map(by(CategorySource::Merchant)))
+            .or_else(|| self.coarse_source_category().map(by(CategorySource::Provider)))
             .or_else(|| self.keyword().map(by(CategorySource::Keyword)))
             .or_else(|| statement_words::fee(&self.words).map(by(CategorySource::Keyword)))
             .or_else(|| self.inside().and_then(sale).map(by(CategorySource::Merchant)))
@@ -289,9 +296,14 @@ impl Row<'_> {
         sold.or_else(|| self.keyword().filter(is_loan)).or(general)
     }
 
-    /// The source's category, unless it is "other".
+    /// The source's category, unless it says as little as "other" or "shopping".
     fn specific_source_category(&self) -> Option<Category> {
-        self.facts.source_category.filter(|it| it.primary() != "OTHER")
+        self.facts.source_category.filter(|it| it.primary() != "OTHER" && !is_coarse(*it))
+    }
+
+    /// The source's category that says little more than the kind of shop. A known merchant says more.
+    fn coarse_source_category(&self) -> Option<Category> {
+        self.facts.source_category.filter(|it| is_coarse(*it))
     }
 
     /// Whether the money is spent, or comes back from where it was spent.

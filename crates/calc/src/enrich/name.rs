@@ -123,7 +123,9 @@ impl<'a> Name<'a> {
         let is_double = state > 2
             && (self.marks[state - 1].roles.has(Role::CityLast)
                 || self.marks[state - 2].roles.has(Role::CityFirst));
-        if is_double { state - 2 } else { state - 1 }
+        let before = if is_double { state - 2 } else { state - 1 };
+        // A word that is no known city belongs to a name of one letter: E ZPASS NY.
+        if before == 1 && self.words[0].len() == 1 { state } else { before }
     }
 
     fn city(&self, start: usize, end: usize, table: &Descriptors) -> Option<usize> {

@@ -73,7 +73,9 @@ fn plain(text: &str) -> String {
             'ö' | 'ó' | 'ô' => 'o',
             'ü' | 'ú' | 'û' | 'ù' => 'u',
             'ç' => 'c',
-            letter if letter.is_alphanumeric() || letter == '_' => letter,
+            letter if letter.is_alphanumeric() => letter,
+            // Quicken begins its own categories with an underscore; others write one between words.
+            '_' if plain.is_empty() => letter,
             _ => ' ',
         };
         if letter != ' ' || !(plain.is_empty() || plain.ends_with(' ')) {
@@ -182,6 +184,8 @@ mod tests {
             ("Auto:Fuel", ["TRANSPORTATION_GAS"; 2]),
             ("Travel-Airline", ["TRAVEL_FLIGHTS"; 2]),
             ("Möbel", ["HOME_IMPROVEMENT_FURNITURE"; 2]),
+            ("EATING_OUT", ["FOOD_AND_DRINK_RESTAURANT"; 2]),
+            ("_DivInc", ["INCOME_DIVIDENDS", "-"]),
             ("Paycheck", ["INCOME_WAGES", "-"]),
             ("Transfer", ["TRANSFER_IN_ACCOUNT_TRANSFER", "TRANSFER_OUT_ACCOUNT_TRANSFER"]),
             ("Interest", ["INCOME_INTEREST_EARNED", "BANK_FEES_INTEREST_CHARGE"]),

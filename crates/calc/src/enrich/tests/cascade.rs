@@ -229,6 +229,38 @@ fn the_banks_own_phrases_override_the_provider() {
 }
 
 #[test]
+fn a_known_merchant_says_more_than_a_coarse_category_of_the_source() {
+    let facts = facts_for(AccountKind::Credit, false);
+    let said = |code: &str| TransactionFacts { source_category: Some(category(code)), ..facts };
+    let travel = said("TRAVEL_OTHER_TRAVEL");
+    check(
+        "UBER TRIP",
+        &travel,
+        "TRANSPORTATION_TAXIS_AND_RIDE_SHARES",
+        CategorySource::Merchant,
+        Some("Uber"),
+    );
+    let unknown = plain("QUILLFEATHER VENTURES", &travel);
+    assert_eq!(unknown.category_source, CategorySource::Provider);
+    // A fine category of the source counts more than our tables.
+    let fine = plain("UBER TRIP", &said("TRAVEL_FLIGHTS"));
+    assert_eq!(fine.category_source, CategorySource::Provider);
+}
+
+#[test]
+fn toll_passes_and_tire_shops_are_recognized_in_the_spelling_of_cards() {
+    for (text, name) in [
+        ("E ZPASS NY", "E-ZPass"),
+        ("E-ZPASSNY", "E-ZPass"),
+        ("DISCOUNT-TIRE-CO AZP 12", "Discount Tire"),
+        ("E.ON ENERGIE", "E.ON"),
+    ] {
+        let found = plain(text, &facts_for(AccountKind::Credit, false));
+        assert_eq!(found.counterparty.as_deref(), Some(name), "{text}");
+    }
+}
+
+#[test]
 fn descriptions_without_a_name_have_no_counterparty() {
     for (description, inflow, code) in [
         ("ATM WITHDRAWAL 001234 03/12", false, "TRANSFER_OUT_WITHDRAWAL"),

@@ -12,6 +12,7 @@ use super::presets::{self, Kind};
 use super::running_balance;
 use super::sample::{self, Row};
 use super::titles;
+use super::trades::TradeColumns;
 use crate::files::table_amount::{self, DecimalMark};
 use crate::files::{DateOrder, dates};
 
@@ -332,6 +333,12 @@ impl<'a> Table<'a> {
             indexes.iter().map(|(field, index)| (*field, vec![column(*index)])).collect();
         if let Some(index) = self.more_text(titles, indexes) {
             columns.entry(Field::Description).or_default().push(column(index));
+        }
+        if let Some(trades) = TradeColumns::find(titles) {
+            let texts = columns.entry(Field::Description).or_default();
+            let before: Vec<Column> = trades.texts().map(column).collect();
+            texts.retain(|it| !before.contains(it));
+            texts.splice(..0, before);
         }
         let words = |field: Field, words: &[&str]| match indexes.contains_key(&field) {
             true => words.iter().map(|it| (*it).to_owned()).collect(),

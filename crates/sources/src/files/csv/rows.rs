@@ -11,6 +11,7 @@ use super::mapping::{Field, Layout, Mapping};
 use super::row_money::RowMoney;
 use super::stated_totals::SumColumns;
 use super::trades::{RowTrade, TradeColumns};
+use super::words::has_words;
 use crate::files::source_category::{self, SourceCategory};
 use crate::files::table_amount::{self, DecimalMark, Direction};
 use crate::files::{DateOrder, ParseOptions, dates};
@@ -400,7 +401,10 @@ impl<'m> Reader<'m> {
         let mut seen: [&str; 4] = [""; 4];
         for (index, column) in self.description.iter().enumerate() {
             let text = cell(cells, Some(*column));
-            if text.is_empty() || seen.contains(&text) {
+            // Some brokers write the symbol into the action, and some banks the counterparty into the reference.
+            let may_repeat = self.trades.is_some() || self.counterparty.contains(column);
+            let is_said = || may_repeat && has_words(&joined, text);
+            if text.is_empty() || text == "--" || seen.contains(&text) || is_said() {
                 continue;
             }
             seen[index % seen.len()] = text;

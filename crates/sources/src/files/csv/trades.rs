@@ -56,9 +56,11 @@ const ACTIONS: &[&str] = &[
     "activity type",
     "trans type",
     "activity",
+    "trans code",
     "type",
 ];
-const SYMBOLS: &[&str] = &["symbol", "ticker", "symbol cusip", "fund", "cusip", "isin"];
+const SYMBOLS: &[&str] =
+    &["symbol", "ticker", "symbol cusip", "instrument", "fund", "asset", "cusip", "isin"];
 const NAMES: &[&str] = &[
     "investment name",
     "security description",
@@ -68,8 +70,15 @@ const NAMES: &[&str] = &[
     "fund name",
     "description",
 ];
-const QUANTITIES: &[&str] =
-    &["quantity", "shares", "qty", "units", "number of shares", "shares unit"];
+const QUANTITIES: &[&str] = &[
+    "quantity",
+    "shares",
+    "qty",
+    "units",
+    "number of shares",
+    "shares unit",
+    "quantity transacted",
+];
 
 impl TradeColumns {
     /// The columns, if the titles have an action, a security and a number of units.
@@ -81,6 +90,11 @@ impl TradeColumns {
         let action = find(ACTIONS).filter(|it| Some(*it) != name)?;
         let found = TradeColumns { action, symbol, name, quantity: find(QUANTITIES)? };
         (symbol.is_some() || name.is_some()).then_some(found)
+    }
+
+    /// The columns that say what was done with which security, for the description of a row.
+    pub(super) fn texts(&self) -> impl Iterator<Item = usize> {
+        [Some(self.action), self.symbol].into_iter().flatten()
     }
 
     /// The trade of a row. None for rows that move no units.

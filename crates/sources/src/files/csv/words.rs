@@ -8,6 +8,12 @@ pub(super) fn has_word(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| contains(&text, word))
 }
 
+/// Whether the text has all words of the other text, one behind the other.
+pub(super) fn has_words(text: &str, words: &str) -> bool {
+    let words = plain(words);
+    !words.trim().is_empty() && contains(&plain(text), words.trim())
+}
+
 /// The text with a space around every word, in small letters, without accents.
 pub(super) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len() + 2);

@@ -334,6 +334,7 @@ pub(super) const PRESETS: &[Preset] = &[
         columns: &[
             (Date, "run date"),
             (Description, "action"),
+            (Description, "symbol"),
             (Description, "security description"),
             (Amount, "amount ($)"),
             (Account, "account number"),

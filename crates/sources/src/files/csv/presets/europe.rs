@@ -3,8 +3,8 @@
 use base::draft::AccountKind::Depository;
 
 use super::super::mapping::Field::{
-    Account, AccountName, Amount, Balance, Counterparty, Currency, Date, Description, Direction,
-    Id, Status,
+    Account, AccountName, Amount, Balance, Category, Counterparty, Currency, Date, Description,
+    Direction, Id, Status,
 };
 use super::{Form, PLAIN, Preset};
 use crate::files::DateOrder::DayFirst;
@@ -37,6 +37,7 @@ pub(super) const PRESETS: &[Preset] = &[
             (Description, "payment reference"),
             (AccountName, "account name"),
             (Amount, "amount (eur)"),
+            (Category, "category"),
         ],
         mark: Some(Dot),
         ..EURO
@@ -58,6 +59,7 @@ pub(super) const PRESETS: &[Preset] = &[
             (Description, "payee"),
             (Description, "payment reference"),
             (Amount, "amount (eur)"),
+            (Category, "category"),
         ],
         mark: Some(Dot),
         ..EURO
@@ -84,8 +86,27 @@ pub(super) const PRESETS: &[Preset] = &[
             (Description, "description"),
             (Amount, "amount"),
             (Currency, "currency"),
+            (Category, "category"),
             (Balance, "balance"),
         ],
+        mark: Some(Dot),
+        subtype: Some("checking"),
+        ..EURO
+    },
+    Preset {
+        name: "Starling",
+        institution: "Starling",
+        form: Form::Has(&["date", "counter party", "reference", "type", "amount (gbp)"]),
+        columns: &[
+            (Date, "date"),
+            (Counterparty, "counter party"),
+            (Description, "reference"),
+            (Description, "counter party"),
+            (Amount, "amount (gbp)"),
+            (Balance, "balance (gbp)"),
+            (Category, "spending category"),
+        ],
+        currency: Some("GBP"),
         mark: Some(Dot),
         subtype: Some("checking"),
         ..EURO
