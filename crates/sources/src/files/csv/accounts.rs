@@ -342,7 +342,9 @@ impl AccountRows {
             is_iban.then_some((AccountKind::Depository, Some("checking")))
         };
         let mapped = facts.mapping.account_kind.map(|it| (it, None));
-        let by_type = || kinds::of_name(&self.account_type);
+        // Brokers call the part of an account that holds money a cash account.
+        let is_traded = facts.kind.is_some_and(|it| it.0 == AccountKind::Investment);
+        let by_type = || kinds::of_name(&self.account_type).filter(|_| !is_traded);
         mapped.or_else(by_type).or_else(by_name).or(facts.kind).or_else(by_iban)
     }
 

@@ -33,6 +33,7 @@ const IN_WORDS: &[&str] = &[
     "erstattung",
     "gehalt",
     "gutschrift",
+    "income",
     "ingreso",
     "interest credit",
     "interest earned",
@@ -111,6 +112,8 @@ const OUT_WORDS: &[&str] = &[
     "doordash",
     "edeka",
     "electric",
+    "expense",
+    "expenses",
     "exxon",
     "fee",
     "fuel",
@@ -215,6 +218,8 @@ struct Evidence {
     /// The first words of the rows that say that charges are positive, each once.
     positive_names: BTreeSet<String>,
     pays_card: bool,
+    /// Whether a category of money in is negative, and one of money out is positive.
+    turned_categories: [bool; 2],
 }
 
 impl Evidence {
@@ -226,6 +231,11 @@ impl Evidence {
             _ => self.below += 1,
         }
         self.has_plus |= has_plus;
+        match category.and_then(SourceCategory::usual_inflow) {
+            Some(true) => self.turned_categories[0] |= !is_above,
+            Some(false) => self.turned_categories[1] |= is_above,
+            None => {}
+        }
         let told = told_inflow(&row.description, category)
             .or_else(|| row.counterparty.as_deref().and_then(|it| told_inflow(it, None)));
         match told {
@@ -246,6 +256,9 @@ impl Evidence {
         let is_own = matches!(kind, Some(AccountKind::Depository | AccountKind::Investment));
         let is_mixed = self.below > 0 && self.above > 0;
         let has_several = self.positive >= HITS_MIN && self.positive_names.len() >= NAMES_MIN;
+        if self.turned_categories == [true; 2] && self.negative == 0 && !is_own && !self.has_plus {
+            return true;
+        }
         let is_likely = self.pays_card || (has_several && self.above > self.below);
         self.positive > self.negative * 3 && (!is_mixed || (is_likely && !is_own && !self.has_plus))
     }
@@ -349,6 +362,8 @@ mod tests {
                 (Positive, true),
             ),
             (&[(900, "rent", ""), (-9, "X", "")], (Negative, true)),
+            // The categories of both rows say the same.
+            (&[(10, "A", "Groceries"), (-500, "B", "Salary")], (Positive, false)),
             (&[(-20, "Thank you!", ""), (30, "Tickets", "")], (Negative, true)),
             // Several shops among mostly positive amounts.
             (

@@ -285,17 +285,11 @@ fn clear_code(text: &str) -> Option<Currency> {
     Currency::parse(code).ok()
 }
 
-/// Whether an account number begins with a sort code, as in `20-00-00 12345678`.
+/// Whether an account number begins with a sort code, as in `20-00-00 12345678` or `200000-12345678`.
 fn has_sort_code(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let is_shaped = |(at, byte): (usize, &u8)| match at {
-        2 | 5 => *byte == b'-',
-        _ => byte.is_ascii_digit(),
-    };
-    bytes.len() >= 15 && bytes[..8].iter().enumerate().all(is_shaped) && {
-        let rest = text[8..].trim_start();
-        rest.len() == 8 && rest.bytes().all(|it| it.is_ascii_digit())
-    }
+    let text = text.trim_start_matches('\'');
+    let shape: String = text.chars().map(|it| if it.is_ascii_digit() { '0' } else { it }).collect();
+    ["00-00-00 00000000", "000000-00000000", "000000 00000000"].contains(&shape.as_str())
 }
 
 fn cut(text: &str) -> &str {

@@ -236,7 +236,7 @@ impl<'a> Table<'a> {
             Field::Currency => self.holds(column, |it| {
                 !dates::looks_like(it, self.today) && !table_amount::looks_like(it)
             }),
-            Field::Account => self.is_own_account(column),
+            Field::Account => self.is_own_account(column) && !self.is_behind_counterparty(column),
             Field::MerchantCode => {
                 self.holds(column, |it| it.len() <= 4 && it.bytes().all(|it| it.is_ascii_digit()))
             }
@@ -276,6 +276,13 @@ impl<'a> Table<'a> {
         };
         let numbers = distinct.iter().filter(is_number).count();
         self.rows.len() < 4 || numbers * 2 <= self.rows.len()
+    }
+
+    /// Whether the column is the IBAN of the counterparty, whose name stands before it.
+    fn is_behind_counterparty(&self, column: usize) -> bool {
+        let titles = self.titles.map_or(&[][..], |it| &it.cells);
+        let is_bare = titles.get(column).is_some_and(|it| it.eq_ignore_ascii_case("iban"));
+        is_bare && titles[..column].iter().any(|it| titles::is_counterparty(it))
     }
 
     /// Assigns the fields that no title named, by the contents of the columns.

@@ -20,6 +20,9 @@ const UNCLOSED: &str = "A quotation mark in the file is never closed, so it may 
 pub(super) struct Footer {
     rows: Vec<FooterRow>,
     count: usize,
+    /// How many rows are continued by the row below them, and how many are not; the beginning of the table is one of these.
+    continued: usize,
+    single: usize,
 }
 
 struct FooterRow {
@@ -38,15 +41,29 @@ impl Footer {
 
     pub(super) fn flush(&mut self, ledger: &mut TableAccounts, rejected: &mut Rejections) {
         if self.count == 0 {
+            self.single += 1;
             return;
         }
-        let before = std::mem::take(self);
+        let Footer { continued, single, .. } = *self;
+        let next = Footer { continued: continued + 1, single, ..Footer::default() };
+        let before = std::mem::replace(self, next);
         rejected.count += before.count - before.rows.len();
         for row in before.rows {
             match row.text {
                 Some((place, text)) => ledger.continue_description(place, &text),
                 None => rejected.add(row.line, row.reason),
             }
+        }
+    }
+}
+
+impl Footer {
+    /// Continues the description of the last transaction, if all before it are continued by the row below them.
+    pub(super) fn finish(self, ledger: &mut TableAccounts) {
+        let is_usual = self.continued > 0 && self.single <= 1;
+        let first = self.rows.into_iter().next().filter(|_| is_usual);
+        if let Some((place, text)) = first.and_then(|it| it.text) {
+            ledger.continue_description(place, &text);
         }
     }
 }

@@ -16,6 +16,10 @@ const NAMES: &[(AccountKind, &str, &[&str])] = &[
         "checking",
         &[
             "bank card",
+            "compte cheque",
+            "compte cheques",
+            "compte de cheques",
+            "compte de depot",
             "debit card",
             "debit mastercard",
             "ec karte",

@@ -37,7 +37,8 @@ pub(super) fn read(
     let mark = mapping.decimal_mark.unwrap_or_else(|| evidence.marks.mark());
     let (order, question) = evidence.order(mapping, options, mark);
     let reversals = evidence.has_reversals();
-    let number = number_above(text, mapping);
+    let above = rows_above(text, mapping);
+    let number = number_above(&above);
     let mut reader = Reader::new(mapping, &layout, options, (order, mark), reversals, titles.len());
     reader.trades = mapping.has_header.then(|| TradeColumns::find(&titles)).flatten();
     reader.other_amount = layout.one(Field::OtherAmount).map(|column| {
@@ -46,7 +47,6 @@ pub(super) fn read(
     });
     // A single amount in another currency is rejected, a column of them is read.
     reader.currency_is_named &= evidence.named >= evidence.unnamed;
-    let above = rows_above(text, mapping);
     let by_number = number.as_deref().and_then(currency_of_iban).map(CurrencyEvidence::Named);
     let found = by_number
         .unwrap_or_else(|| currency_evidence(text, (mapping, &layout, &titles), &above, options));
@@ -56,7 +56,7 @@ pub(super) fn read(
         totals.add(row.line, &row.cells);
     }
     let (ledger, mut rejected) = read_rows(text, mapping, &reader, options, &mut totals)?;
-    let kind = kind_above(text, mapping);
+    let kind = kind_above(&above);
     let by_titles = || mapping.has_header.then(|| kinds::of_titles(&titles)).flatten();
     let facts = TableFacts { mapping, options, number, kind: kind.or_else(by_titles) };
     let (mut accounts, open, mut notes) = ledger.finish(&facts, &mut rejected);
@@ -188,6 +188,7 @@ fn read_rows<'m>(
             }
         }
     }
+    footer.finish(&mut ledger);
     ending.warn(last, records.has_unclosed_quote(), &mut ledger.notes);
     Ok((ledger, rejected))
 }
@@ -299,13 +300,9 @@ impl ColumnEvidence {
     }
 }
 
-/// Only the beginning of a line above the titles is searched for an account number.
-const LINE_CHARS: usize = 1_000;
-
-/// The kind of account that a line above the titles says.
-fn kind_above(text: &str, mapping: &Mapping) -> Option<KindOfAccount> {
-    let above = text.lines().take(mapping.skip_lines.min(sample::PREAMBLE_LINES));
-    above.map(|line| head(line, LINE_CHARS)).find_map(kinds::of_name)
+/// The kind of account that a record above the titles says.
+fn kind_above(above: &[sample::Row]) -> Option<KindOfAccount> {
+    above.iter().find_map(|row| kinds::of_name(&row.cells.join(" ")))
 }
 
 /// The records above the titles.
@@ -314,17 +311,14 @@ fn rows_above(text: &str, mapping: &Mapping) -> Vec<sample::Row> {
         return Vec::new();
     }
     let mut rows = sample::rows(text, mapping.delimiter, 0);
-    rows.retain(|it| it.line <= mapping.skip_lines);
+    rows.retain(|it| it.line <= mapping.skip_lines.min(sample::PREAMBLE_LINES));
     rows
 }
 
 /// The account number, if there is an IBAN above the titles.
-fn number_above(text: &str, mapping: &Mapping) -> Option<String> {
-    let above = text.lines().take(mapping.skip_lines.min(sample::PREAMBLE_LINES));
-    above
-        .map(|line| head(line, LINE_CHARS))
-        .flat_map(|line| line.split(['"', ';', ',', '\t', '|', ':']))
-        .find_map(iban)
+fn number_above(above: &[sample::Row]) -> Option<String> {
+    let cells = above.iter().flat_map(|row| &row.cells);
+    cells.flat_map(|cell| cell.split(['"', ';', ',', '\t', '|', ':'])).find_map(iban)
 }
 
 pub(super) fn iban(text: &str) -> Option<String> {

@@ -122,7 +122,18 @@ pub(super) type Cells<'c> = &'c [Cow<'c, str>];
 const CATEGORIES_MAX: usize = 1_000;
 
 /// Descriptions of rows that state a balance and not a transaction.
-const BALANCE_ROWS: [&str; 5] = [
+const BALANCE_ROWS: [&str; 16] = [
+    "anfangssaldo",
+    "balance b/f",
+    "balance brought forward",
+    "balance c/f",
+    "balance carried forward",
+    "endsaldo",
+    "saldo anterior",
+    "saldo do dia",
+    "saldo final",
+    "saldo inicial",
+    "solde",
     "beginning balance",
     "opening balance",
     "starting balance",
@@ -363,8 +374,8 @@ impl<'m> Reader<'m> {
             fee_minor,
             // An unreadable balance does not invalidate a transaction.
             balance_minor: self.optional(cells, self.balance, currency).ok().flatten(),
-            account: cell(cells, self.account).trim_matches('"'),
-            account_name: self.text(cell(cells, self.account_name)),
+            account: cell(cells, self.account).trim_matches(['"', '\'']),
+            account_name: self.text(without_guard(cell(cells, self.account_name))),
             account_type: cell(cells, self.account_type),
             card: cell(cells, self.card),
             id: some(id),
@@ -400,7 +411,7 @@ impl<'m> Reader<'m> {
         let mut joined = String::new();
         let mut seen: [&str; 4] = [""; 4];
         for (index, column) in self.description.iter().enumerate() {
-            let text = cell(cells, Some(*column));
+            let text = without_guard(cell(cells, Some(*column)));
             // Some brokers write the symbol into the action, and some banks the counterparty into the reference.
             let may_repeat = self.trades.is_some() || self.counterparty.contains(column);
             let is_said = || may_repeat && has_words(&joined, text);
@@ -437,6 +448,11 @@ impl<'m> Reader<'m> {
 /// The text of a cell; empty if the row is too short.
 pub(super) fn cell<'c>(cells: Cells<'c>, column: Option<usize>) -> &'c str {
     column.and_then(|it| cells.get(it)).map_or("", |it| tidy(it))
+}
+
+/// The text without the apostrophe with which some banks begin all texts, so that spreadsheets do not change them.
+fn without_guard(text: &str) -> &str {
+    text.strip_prefix('\'').filter(|it| !it.contains('\'')).unwrap_or(text)
 }
 
 fn some(text: &str) -> Option<String> {

@@ -73,6 +73,7 @@ const LABELS: &[(Total, &[&str])] = &[
             "saldo finale",
             "saldo końcowe",
             "saldo neu",
+            "schlusssaldo",
             "solde de cloture",
             "solde final",
             "utgaende saldo",

@@ -89,10 +89,13 @@ pub(super) const IGNORED_WORDS: &[&str] =
 
 /// How well a title names a field: the lower the better; none if it does not.
 pub(super) fn rank(field: Field, title: &str) -> Option<usize> {
+    let is_remarked = title.contains('(') && currency(title).is_none();
     let title = bare(title);
     let (_, words) = WORDS.iter().find(|(it, _)| *it == field)?;
     let exact = words.iter().position(|it| *it == title);
-    exact.or_else(|| beginning(field, &title).map(|it| words.len() + it))
+    let rank = exact.or_else(|| beginning(field, &title).map(|it| words.len() + it))?;
+    // A column is the better one without a remark such as in "Amount (credit)".
+    Some(rank * 2 + usize::from(is_remarked))
 }
 
 /// Titles of a second text about a transaction, such as the shop beside "Withdrawal POS".
@@ -218,6 +221,24 @@ pub(super) fn is_other_number(title: &str) -> bool {
     has_word(title, OTHER_NUMBERS)
 }
 
+/// Whether a title names the other side of a transaction.
+pub(super) fn is_counterparty(title: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "auftraggeber",
+        "beguenstigter",
+        "begunstigter",
+        "beneficiary",
+        "counterparty",
+        "empfanger",
+        "partner",
+        "payee",
+        "tegenpartij",
+        "zahlungsbeteiligter",
+        "zahlungspflichtiger",
+    ];
+    has_word(title, WORDS)
+}
+
 /// How many of the titles name a field.
 pub(super) fn known(titles: &[String]) -> usize {
     let names_field =
@@ -228,6 +249,7 @@ pub(super) fn known(titles: &[String]) -> usize {
 /// The title without a suffix in parentheses, such as a currency.
 fn bare(title: &str) -> String {
     let title = plain(title);
+    let title = title.trim_start_matches('#');
     let end = title.find(['(', '[']).filter(|it| *it > 0).unwrap_or(title.len());
     let bare = title[..end].trim_end_matches([' ', ':', '*', '#', '.']);
     match bare.rsplit_once(' ') {
@@ -240,8 +262,8 @@ fn bare(title: &str) -> String {
 
 /// Currencies at the end of a title, such as "Amount EUR". Others could be words.
 const MONEYS: &[&str] = &[
-    "aud", "brl", "cad", "chf", "czk", "dkk", "eur", "euro", "gbp", "huf", "inr", "jpy", "mxn",
-    "nok", "nzd", "pln", "rub", "sek", "sgd", "usd", "zar",
+    "aud", "brl", "cad", "chf", "czk", "dkk", "eur", "euro", "euros", "gbp", "huf", "inr", "jpy",
+    "mxn", "nok", "nzd", "pln", "rub", "sek", "sgd", "usd", "zar",
 ];
 
 /// The currency that a title names: in parentheses, or as a word such as in `Amount EUR` or `CAD$`.
@@ -259,7 +281,7 @@ pub(super) fn currency(title: &str) -> Option<&'static str> {
     }
     let mut words = title.split([' ', '_', '/']).map(|it| it.trim_end_matches('$').to_lowercase());
     match words.find(|it| MONEYS.contains(&it.as_str()))?.as_str() {
-        "euro" => Some("EUR"),
+        "euro" | "euros" => Some("EUR"),
         code => base::Currency::codes().find(|it| it.eq_ignore_ascii_case(code)),
     }
 }
