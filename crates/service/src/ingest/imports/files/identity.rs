@@ -106,7 +106,9 @@ fn is_same_number(one: &str, other: &str) -> bool {
     let contains = |iban: &str, number: &str| {
         is_iban(iban) && !is_iban(number) && number.len() >= LENGTH_LEAST && iban.ends_with(number)
     };
-    one == other || contains(&one, &other) || contains(&other, &one)
+    // Some formats fill numbers up with zeros.
+    let is_equal = one.trim_start_matches('0') == other.trim_start_matches('0');
+    is_equal || contains(&one, &other) || contains(&other, &one)
 }
 
 #[cfg(test)]
@@ -164,6 +166,7 @@ mod tests {
         assert!(other(&["121000248 555551234 checking"], one, "777771234"));
         assert!(other(&["121000248 555551234 checking"], two, "555551234"));
         assert!(!other(&["121000248 555551234 checking"], one, "555551234"));
+        assert!(!other(&["121000248 0555551234 checking"], one, "555551234"));
         // The bank is not known on one side.
         assert!(!other(&["555551234"], one, "555551234"));
         // Only the last digits are known on one side.
