@@ -2,10 +2,13 @@
 //! and no digits.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use base::draft::{AccountKind, Statement};
 use base::{date_from_days, days_from_date};
 use service::classify::transfers;
+use service::ingest::imports::files;
+use service::ledger::accounts;
 use testkit::draft::{Account, account, card, checking, statement, txn};
 use testkit::{Person, World};
 
@@ -85,6 +88,35 @@ impl TestHousehold {
         );
     }
 
+    /// The same as a file of Mint, which names the account in a column and has its own words for categories.
+    fn mint_file(&self) -> String {
+        let mut text =
+            "\"Date\",\"Description\",\"Original Description\",\"Amount\",\"Transaction Type\",\
+            \"Category\",\"Account Name\",\"Labels\",\"Notes\"\n"
+                .to_owned();
+        for account in &self.accounts {
+            for row in &account.transactions {
+                let minor = row.amount.minor();
+                let category = match row.description.as_str() {
+                    "Card Payment" | "Payment Thank You" => "Credit Card Payment",
+                    "Blue Harbor Grill" => "Restaurants",
+                    "Kroger" => "Groceries",
+                    _ => "Transfer",
+                };
+                let (on, name) = (row.posted_on.strftime("%-m/%d/%Y"), &row.description);
+                let amount = format!("{}.{:02}", minor.abs() / 100, minor.abs() % 100);
+                let way = if minor < 0 { "debit" } else { "credit" };
+                writeln!(
+                    text,
+                    "\"{on}\",\"{name}\",\"{name}\",\"{amount}\",\"{way}\",\"{category}\",\"{}\",\"\",\"\"",
+                    account.name
+                )
+                .unwrap();
+            }
+        }
+        text
+    }
+
     fn statement(&self) -> Statement {
         Statement { institution: None, ..statement(self.accounts.clone()) }
     }
@@ -109,16 +141,44 @@ async fn transfers_of_one_file_are_found_as_well_as_those_of_bank_statements() {
         let robin = world.someone().await;
         let household = TestHousehold::new(with_names);
         robin.import(household.statement()).await;
-        recompute_all(&world).await;
-        let listed = transfers::list(&world.app, &robin.caller).await.unwrap();
-        let count = listed.iter().filter(|it| it.paired).count();
-        let texts = found(&world, &robin).await;
-        let is_true = |(out, into): &&(String, String)| {
-            out.contains("Transfer to") && into.contains("Transfer from")
-                || out.contains("Card Payment") && into.contains("Thank You")
-        };
-        assert!(texts.iter().all(|it| is_true(&it)), "{texts:?}");
-        let recall = count * 100 / household.pairs.len();
-        assert!(recall >= 95, "{count} of {} with names: {with_names}", household.pairs.len());
+        let recall = recall(&world, &robin, &household).await;
+        assert!(recall >= 95, "{recall} % with names: {with_names}");
     }
+}
+
+#[tokio::test]
+async fn transfers_of_a_mint_file_are_found_too() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let household = TestHousehold::new(false);
+    let (app, caller) = (&world.app, &robin.caller);
+    let file = files::stage(app, caller, "mint.csv", household.mint_file().into_bytes());
+    let file = file.await.unwrap();
+    let committed = files::commit(app, caller, file).await.unwrap();
+    let rows: usize = household.accounts.iter().map(|it| it.transactions.len()).sum();
+    assert_eq!((committed.summary.new, committed.accounts.len()), (rows, 3));
+    for (name, kind) in [
+        ("Checking", AccountKind::Depository),
+        ("Savings", AccountKind::Depository),
+        ("Credit Card", AccountKind::Credit),
+    ] {
+        let id = robin.account(name).await;
+        assert_eq!(accounts::get(app, caller, id).await.unwrap().kind, kind, "{name}");
+    }
+    let recall = recall(&world, &robin, &household).await;
+    assert!(recall >= 95, "{recall} %");
+}
+
+/// The percentage of the household's transfers that are found. Others are never found.
+async fn recall(world: &World, robin: &Person, household: &TestHousehold) -> usize {
+    recompute_all(world).await;
+    let listed = transfers::list(&world.app, &robin.caller).await.unwrap();
+    let count = listed.iter().filter(|it| it.paired).count();
+    let texts = found(world, robin).await;
+    let is_true = |(out, into): &&(String, String)| {
+        out.contains("Transfer to") && into.contains("Transfer from")
+            || out.contains("Card Payment") && into.contains("Thank You")
+    };
+    assert!(texts.iter().all(|it| is_true(&it)), "{texts:?}");
+    count * 100 / household.pairs.len()
 }
