@@ -29,6 +29,8 @@ static TEMPLATE: OnceCell<Template> = OnceCell::const_new();
 static CREATORS: [OnceLock<Worker>; 4] = [const { OnceLock::new() }; 4];
 static DROPPERS: [OnceLock<Worker>; 2] = [const { OnceLock::new() }; 2];
 static FILE_TEMPLATE: OnceCell<Vec<u8>> = OnceCell::const_new();
+/// A server on a busy machine may stop the first statements of a connection at their time limit.
+const OPEN_ATTEMPTS: usize = 5;
 const FILE_NAME: &str = "evenkeel.db";
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
@@ -98,6 +100,12 @@ impl Database {
     pub async fn open(&self) -> Db {
         let target = self.target();
         let limits = ReadLimits { total: Duration::from_secs(120), ..target.read_limits() };
+        for _ in 1..OPEN_ATTEMPTS {
+            match Db::open_with(&target, limits).await {
+                Err(db::Error::Unavailable(_)) => {}
+                opened => return opened.unwrap(),
+            }
+        }
         Db::open_with(&target, limits).await.unwrap()
     }
 }
