@@ -38,7 +38,11 @@ pub(super) fn find(text: &str, today: Date) -> Option<DetectedLayout> {
             return Some(DetectedLayout { mapping, preset: Some(preset.name), confidence });
         }
     }
-    let delimiter = sample::delimiter(text)?;
+    // A text full of semicolons may give more cells than the delimiter does, but no dates and amounts.
+    sample::delimiters(text).into_iter().find_map(|it| find_with(text, it, today))
+}
+
+fn find_with(text: &str, delimiter: Delimiter, today: Date) -> Option<DetectedLayout> {
     let rows = sample::rows(text, delimiter, 0);
     let table = Table::find(&rows, today)?;
     let is_titled = table.titles.is_some();

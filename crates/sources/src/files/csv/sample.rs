@@ -1,5 +1,7 @@
 //! The first rows of a table, to detect its layout and to show it.
 
+use std::cmp::Reverse;
+
 use super::dialect::{Delimiter, Records, tidy};
 use crate::files::limits::head;
 
@@ -38,9 +40,10 @@ pub(super) fn rows(text: &str, delimiter: Delimiter, skip_lines: usize) -> Vec<R
     rows
 }
 
-/// The delimiter with which the rows of the most common width have the most cells. Decimal commas make rows of two cells
-/// in nearly every row of a file with other delimiters, and above and below its table, too.
-pub(super) fn delimiter(text: &str) -> Option<Delimiter> {
+/// The delimiters that may be a text's own, the likeliest first: those with which the rows of the most common width have
+/// the most cells. Decimal commas make rows of two cells in nearly every row of a file with other delimiters, and above
+/// and below its table, too.
+pub(super) fn delimiters(text: &str) -> Vec<Delimiter> {
     let score = |delimiter: &Delimiter| {
         let mut widths: Vec<usize> = rows(text, *delimiter, 0)
             .iter()
@@ -50,6 +53,8 @@ pub(super) fn delimiter(text: &str) -> Option<Delimiter> {
         widths.sort_unstable();
         widths.chunk_by(|a, b| a == b).map(|it| (it.len() * (it[0] - 1), it.len())).max()
     };
-    let best = Delimiter::ALL.iter().rev().max_by_key(|it| score(it))?;
-    score(best).map(|_| *best)
+    let scored = Delimiter::ALL.iter().filter_map(|it| score(it).map(|score| (score, *it)));
+    let mut scored: Vec<_> = scored.collect();
+    scored.sort_by_key(|(score, _)| Reverse(*score));
+    scored.into_iter().map(|(_, delimiter)| delimiter).collect()
 }

@@ -274,6 +274,14 @@ fn long_cells_are_shortened_in_previews_and_reasons() {
     assert!(reading.rejected.rows.iter().all(|it| it.reason.len() < 1_000));
 }
 
+#[test]
+fn a_description_full_of_semicolons_does_not_hide_the_delimiter() {
+    let text = "Date\tDescription\tAmount (EUR)\n2026-01-05\t\"a;;b;;;c\"\t\"-1.00\"\n";
+    let reading = read(text.as_bytes(), &options()).unwrap();
+    let found = &reading.accounts[0].draft.transactions[0];
+    assert_eq!((found.amount.minor(), found.description.as_str()), (-1_00, "a;;b;;;c"));
+}
+
 fn many(row: impl Fn(usize) -> String) -> String {
     (0..5_000).map(row).collect()
 }

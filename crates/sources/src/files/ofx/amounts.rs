@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use base::{Currency, Money, divide_half_even};
+use memchr::{memchr, memmem};
 
 use crate::files::plain_amount::{Comma, amount, plain, quote, rounding_note};
 use crate::json_decimal::parse_json_decimal;
@@ -59,17 +60,21 @@ pub(super) struct AmountMarks {
     has_commas: bool,
 }
 
+const TAG: &[u8] = b"TRNAMT>";
+
 impl AmountMarks {
     pub(super) fn of(text: &str) -> AmountMarks {
         let mut marks = AmountMarks::default();
-        for amount in text.split("TRNAMT>").skip(1) {
-            let end =
-                amount.find(|it: char| !matches!(it, '0'..='9' | '+' | '-' | '.' | ',' | ' '));
-            let amount = amount[..end.unwrap_or(amount.len())].trim_end();
-            if let Some(at) = amount.rfind(['.', ',']).filter(|it| amount.len() - it != 4) {
-                let is_point = amount.as_bytes()[at] == b'.';
-                marks.has_points |= is_point;
-                marks.has_commas |= !is_point;
+        let bytes = text.as_bytes();
+        for tag in memmem::find_iter(bytes, TAG) {
+            let rest = &bytes[tag + TAG.len()..];
+            let is_amount = |it: &&u8| matches!(it, b'0'..=b'9' | b'+' | b'-' | b'.' | b',' | b' ');
+            let length = rest.iter().take_while(is_amount).count();
+            let amount = rest[..length].trim_ascii_end();
+            let mark = amount.iter().rposition(|it| matches!(it, b'.' | b','));
+            if let Some(at) = mark.filter(|it| amount.len() - it != 4) {
+                marks.has_points |= amount[at] == b'.';
+                marks.has_commas |= amount[at] == b',';
             }
         }
         marks
@@ -78,6 +83,9 @@ impl AmountMarks {
     /// The amount with the mark that the other amounts of the file say: `1,234` is 1234 beside `12.50`, and 1.234 beside
     /// `12,50`.
     pub(super) fn settle<'a>(self, amount: Cow<'a, str>) -> Cow<'a, str> {
+        if !self.has_commas && memchr(b',', amount.as_bytes()).is_none() {
+            return amount;
+        }
         let unsigned = amount.trim_start_matches(['+', '-']);
         let Some((whole, fraction)) = unsigned.split_once([',', '.']) else { return amount };
         let is_digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
