@@ -149,8 +149,8 @@ fn stated_merchant(facts: &TransactionFacts<'_>) -> Option<&'static Merchant> {
 const ABOUT_MONEY: [&str; 6] =
     ["INCOME", "TRANSFER_IN", "TRANSFER_OUT", "LOAN_DISBURSEMENTS", "LOAN_PAYMENTS", "BANK_FEES"];
 
-/// Whether a category is the rest of its primary category, as which sources report words such as "Travel". What sources
-/// say about money itself is exact.
+/// Whether a category is the "other" of its primary category. Sources that say only "Travel" are mapped to it. Income,
+/// transfers, loans and fees are exact in every source.
 fn is_coarse(category: Category) -> bool {
     !ABOUT_MONEY.contains(&category.primary()) && category.detailed().contains("_OTHER_")
 }

@@ -110,7 +110,7 @@ impl Reason {
         };
         let quantity = self.quantity.billionths();
         let percent = tenths(quantity * 100);
-        // What is compared with nothing has no meaningful ratio.
+        // A ratio to no income or no spending is a number too large to show.
         let is_beyond = quantity.abs() >= BEYOND / 2;
         match self.component {
             Component::Margin | Component::Obligations if is_beyond => {

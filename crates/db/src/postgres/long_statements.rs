@@ -42,8 +42,8 @@ pub(super) async fn wait<T>(
     tokio::time::timeout(timeout, waiting).await?
 }
 
-/// Whether this process of the server is working on a statement; none if the server could not be asked. A process that
-/// waits for its client is not working.
+/// Whether the server process of a connection is executing a statement; none if the server could not be asked. A server
+/// process that waits for its client is not executing one.
 async fn is_working(address: &Address, process: i32) -> Option<bool> {
     let client = connect(address, &address.config).await.ok()?;
     let sql = format!(

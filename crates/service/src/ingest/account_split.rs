@@ -5,6 +5,7 @@ use db::{Tx, params};
 use webhooks::outbox;
 use wire::v1::Event;
 
+use crate::ingest::imports;
 use crate::ingest::manual::{self, NewAccount};
 use crate::ledger::{accounts, stamps};
 use crate::platform::audit::{self, Note};
@@ -26,7 +27,7 @@ pub struct AccountImport {
     pub last_on: Date,
 }
 
-/// Where the transactions go.
+/// The account that receives the transactions.
 #[derive(Debug, Clone)]
 pub enum Destination {
     /// A new account of the same kind and currency, with this name.
@@ -34,7 +35,7 @@ pub enum Destination {
     Existing(AccountId),
 }
 
-/// What was moved.
+/// The receiving account, and how many transactions it received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MovedTransactions {
     pub into: AccountId,
@@ -139,7 +140,8 @@ impl Moving {
         now: Timestamp,
         imports: &[ImportId],
     ) -> Result<Vec<TransactionId>> {
-        // Whoever may see only the old account is told of a removal; whoever sees both, of the new account after it.
+        // The removal is stamped before the move: a key that sees only the old account gets the removal, and a key that
+        // sees both accounts ends with the transaction in the new one.
         let removed_at = stamps::next(tx, self.user, now)?;
         let moved_at = stamps::next(tx, self.user, now)?;
         let mut moved = Vec::new();
@@ -155,7 +157,7 @@ impl Moving {
             tx.execute(REMOVE_IMPORT_ACCOUNT, params![self.user, *import, self.from])?;
         }
         // Files named the old account in several ways, and the next file asks which account it belongs to.
-        tx.execute(FORGET_LINKS, params![self.user, self.from])?;
+        imports::forget_links(tx, self.user, self.from)?;
         accounts::recount(tx, self.user, self.from)?;
         accounts::recount(tx, self.user, self.into)?;
         Ok(moved)
@@ -199,9 +201,6 @@ const ADD_IMPORT_ACCOUNT: &str = "insert into import_accounts (user_id, import_i
     values ($1, $2, $3) on conflict (user_id, import_id, account_id) do nothing";
 const REMOVE_IMPORT_ACCOUNT: &str = "delete from import_accounts
     where user_id = $1 and import_id = $2 and account_id = $3";
-const FORGET_LINKS: &str = "delete from account_links
-    where user_id = $1 and account_id = $2 and giver = 'file' and (select count(*) from account_links
-        where user_id = $1 and account_id = $2 and giver = 'file') > 1";
 
 pub(crate) const STATEMENTS: &[&str] = &[
     IMPORTS,
@@ -212,5 +211,4 @@ pub(crate) const STATEMENTS: &[&str] = &[
     MOVE_TRADES,
     ADD_IMPORT_ACCOUNT,
     REMOVE_IMPORT_ACCOUNT,
-    FORGET_LINKS,
 ];

@@ -21,8 +21,8 @@ type Nets = Arc<[(Date, i64)]>;
 pub(crate) enum Part {
     /// All, including hidden ones.
     Posted,
-    /// What was put into an investment account, less what was taken out of it. Contributions to a retirement plan have the
-    /// category of purchases and sales, so their text tells.
+    /// Deposits into an investment account minus withdrawals. Contributions to a retirement plan have the category of
+    /// purchases and sales, so they are recognized by their text.
     Deposits,
     /// Dividends and interest.
     Dividends,
@@ -38,7 +38,7 @@ impl Part {
     }
 }
 
-/// Whose sums they are, and of what.
+/// The person, the account and the part of its transactions that are summed.
 pub(crate) type Key = (UserId, AccountId, Part);
 
 /// The sums that this process keeps.

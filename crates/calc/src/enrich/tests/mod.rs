@@ -5,6 +5,7 @@ mod guesses;
 mod keys;
 mod laws;
 mod money_in;
+mod rules;
 mod second_pass;
 mod tables;
 mod teaching;

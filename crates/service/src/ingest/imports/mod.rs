@@ -20,8 +20,8 @@ pub(crate) use journal::negate_balances;
 pub use list::{Import, get, list, list_accounts};
 pub use request::Summary;
 pub(crate) use request::{FileInfo, ImportOutcome, ImportRequest, IncomingAccount, Progress};
-pub(crate) use undo::disconnected_event;
 pub use undo::{UNDO_DAYS, UndoSummary, undo};
+pub(crate) use undo::{disconnected_event, forget_links};
 
 pub(crate) fn statements() -> Vec<&'static str> {
     let journaled = journal::TABLES.iter().flat_map(|it| [it.select, it.delete, it.restore]);

@@ -67,7 +67,9 @@ fn undo_in(tx: &mut Tx<'_>, app: &App, caller: &Caller, import: ImportId) -> Res
     trades::delete(tx, user, import)?;
     undo.append_events(tx, app)?;
     undo.delete_accounts(tx)?;
-    undo.forget_links(tx)?;
+    for account in undo.changes.keys() {
+        forget_links(tx, user, *account)?;
+    }
     tx.execute(DELETE_JOURNAL, params![user, import])?;
     tx.execute(MARK_UNDONE, params![user, import, now])?;
     let name = name.unwrap_or_else(|| "a sync of a connection".to_owned());
@@ -264,15 +266,6 @@ impl Undo {
         Ok(outbox::append(&app.webhooks, tx, self.user, &events)?)
     }
 
-    /// Forgets which files belong to an account that files name in several ways: they may be of several accounts, and
-    /// the next file asks.
-    fn forget_links(&self, tx: &mut Tx<'_>) -> Result<()> {
-        for account in self.changes.keys() {
-            tx.execute(FORGET_LINKS, params![self.user, *account])?;
-        }
-        Ok(())
-    }
-
     /// Deletes the accounts that the import created, then its securities that no account holds.
     fn delete_accounts(&mut self, tx: &mut Tx<'_>) -> Result<()> {
         let accounts = self.new_accounts.iter().map(|it| RowKey::Account(*it));
@@ -286,6 +279,13 @@ impl Undo {
         self.done.accounts_removed = self.new_accounts.len();
         Ok(())
     }
+}
+
+/// Forgets which account the files belong to that name this account in several ways: they may be of several accounts,
+/// and the next file asks.
+pub(crate) fn forget_links(tx: &mut Tx<'_>, user: UserId, account: AccountId) -> Result<()> {
+    tx.execute(FORGET_LINKS, params![user, account])?;
+    Ok(())
 }
 
 /// The event that an account is no longer synced.

@@ -48,7 +48,7 @@ async fn id_of(world: &World, caller: &Caller, text: &str) -> TransactionId {
     found.unwrap()
 }
 
-/// What happened after a cursor, such as "removed 3", and the next cursor.
+/// The changes after a cursor, such as "removed 3", and the next cursor.
 async fn changes(world: &World, caller: &Caller, cursor: Option<&str>) -> (Vec<String>, String) {
     let mut seen = Vec::new();
     let visit = |change: Change<'_>| {
@@ -82,7 +82,7 @@ async fn the_transactions_of_a_file_move_to_a_new_account_and_back() {
     assert_eq!(count_miscounted_accounts(&world.app.db).await.unwrap(), 0);
     let joint = accounts::get(&world.app, caller, moved.into).await.unwrap();
     assert_eq!((joint.name.as_str(), joint.balance_current_minor), ("Joint", None));
-    // What the person wrote stays with the transaction.
+    // The note stays with its transaction.
     assert_eq!(id_of(&world, caller, "SHOP 15.50").await, noted);
     let back = Destination::Existing(account);
     let moved = account_split::move_imports(&world.app, caller, moved.into, vec![second], back);
@@ -125,7 +125,7 @@ async fn a_key_of_the_old_account_is_told_of_removals_and_others_of_both() {
     let (seen, _) = changes(&world, &limited.caller, Some(&of_key)).await;
     assert_eq!(seen.len(), 3);
     assert!(seen.iter().all(|it| it.starts_with("removed ")), "{seen:?}");
-    // Whoever sees both accounts ends with the transactions, because the removals come first.
+    // A caller that sees both accounts keeps the transactions, because the removals come first.
     let (seen, _) = changes(&world, &robin.caller, Some(&of_all)).await;
     let (removed, updated) = seen.split_at(3);
     assert!(removed.iter().all(|it| it.starts_with("removed ")), "{seen:?}");

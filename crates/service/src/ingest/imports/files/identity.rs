@@ -33,7 +33,8 @@ pub(super) fn is_name(text: &str) -> bool {
     letters > digits && letters > 3
 }
 
-/// Whether an account's name tells it from other accounts. Banks give some names to an account of every customer.
+/// Whether an account's name distinguishes it from accounts of other people. Banks give every customer an account with
+/// one of `EVERYBODYS_NAMES`.
 pub(super) fn is_own_name(text: &str) -> bool {
     let is_code = |word: &&str| Currency::parse(&word.to_ascii_uppercase()).is_ok();
     let words: Vec<&str> = text.split_whitespace().filter(|it| !is_code(it)).collect();
