@@ -1,12 +1,12 @@
-'use strict';
-/* Shows a page of its own when the server cannot be reached. It keeps that page and nothing else: no personal data is
-   stored on the device. */
+/* Shows a page of its own when the server cannot be reached. It keeps that page, its style and its icon, and nothing
+   else: no personal data is stored on the device. The server sets FILES, whose names change with their contents. */
 
-const CACHE = 'evenkeel-offline-1';
 const PAGE = '/offline';
+const CACHE = `evenkeel-offline ${FILES.join(' ')}`;
 
 self.addEventListener('install', (event) => {
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.add(PAGE)).then(() => self.skipWaiting()));
+  const store = (cache) => cache.addAll([PAGE, ...FILES]);
+  event.waitUntil(caches.open(CACHE).then(store).then(() => self.skipWaiting()));
 });
 
 self.addEventListener('activate', (event) => {
@@ -15,6 +15,11 @@ self.addEventListener('activate', (event) => {
 });
 
 self.addEventListener('fetch', (event) => {
-  if (event.request.mode !== 'navigate' || event.request.method !== 'GET') return;
-  event.respondWith(fetch(event.request).catch(() => caches.match(PAGE)));
+  const { request } = event;
+  if (request.method !== 'GET') return;
+  if (request.mode === 'navigate') {
+    event.respondWith(fetch(request).catch(() => caches.match(PAGE)));
+  } else if (FILES.includes(new URL(request.url).pathname)) {
+    event.respondWith(fetch(request).catch(() => caches.match(request)));
+  }
 });

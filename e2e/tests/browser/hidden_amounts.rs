@@ -3,8 +3,8 @@
 use e2e::{Browser, Program, pages};
 use serde_json::{Value, json};
 
-/// Finds text that looks like money, in the page and in texts that are read aloud or shown on hover, and names its
-/// element. Rates, limits and prices of securities say nothing about the person.
+/// Finds text that looks like money, in the page, in form fields, and in texts that are read aloud or shown on hover,
+/// and names its element. Rates, limits and prices of securities say nothing about the person.
 const AMOUNTS: &str = r##"
 const codes = "(USD|EUR|GBP|JPY|CHF|CAD)";
 const money = new RegExp(`[$€£¥]\\s?\\d|\\d[\\d,.]*\\s?${codes}\\b|\\b${codes}\\s?\\d`);
@@ -30,6 +30,10 @@ for (const name of ["aria-label", "title", "alt", "placeholder"]) {
     document.querySelectorAll(`[${name}]`).forEach(it => look(it, it.getAttribute(name)));
 }
 look(document.head, document.title);
+for (const it of document.querySelectorAll("main input[type=text]")) {
+    const isGeneral = ["passkey_from", "starting_cash_balance"].includes(it.name);
+    if (/^-?[\d,]+\.\d\d$/.test(it.value) && !isGeneral) found.push(`${describe(it)}: ${it.value}`);
+}
 return found;
 "##;
 

@@ -29,6 +29,8 @@ pub struct RulePreview {
     pub changing: i64,
     /// The newest that would change.
     pub examples: Vec<PreviewedChange>,
+    /// The number of older rules with the same conditions that a new rule would replace.
+    pub replaced: usize,
 }
 
 /// A transaction that a rule would change. What does not change is none.
@@ -61,11 +63,16 @@ pub async fn preview(
         return Err(Error::NotFound("rule"));
     }
     let draft = draft(new, replaced, stored.iter().filter_map(|(_, it)| it.position).min())?;
+    // An edited rule replaces no other, and neither does a rule that leaves older transactions alone.
+    let replaced = match replaces.is_some() || new.from_now_on {
+        true => 0,
+        false => stored.iter().filter(|(_, it)| is_replaced(it, &draft)).count(),
+    };
     let others = stored.into_iter().filter(|(id, _)| Some(*id) != replaces);
     let others = others.enumerate().map(|(age, (_, it))| enrich::Rule { id: age as u64, ..it });
     let all = Rules::new(others.chain([draft]).collect());
     let overrides = overrides::list(app, user).await?;
-    let mut preview = RulePreview::default();
+    let mut preview = RulePreview { replaced, ..RulePreview::default() };
     // Banks repeat their descriptions, and cleaning one costs more than all the rest.
     let mut cleaned: HashMap<String, String> = HashMap::new();
     let needs_text = all.iter().any(|it| it.words.is_some());
@@ -107,6 +114,16 @@ pub async fn preview(
     };
     app.db.each_slow(NEWEST, params![user, SCANNED_MAX], look).await?;
     Ok(preview)
+}
+
+/// Whether saving a new rule deletes an older one, as `rules::save` does.
+fn is_replaced(older: &enrich::Rule, new: &enrich::Rule) -> bool {
+    let conditions =
+        |it: &enrich::Rule| (it.key.clone(), it.words.clone(), it.account, it.inflow, it.amounts);
+    conditions(older) == conditions(new)
+        && (older.counterparty.is_none() || new.counterparty.is_some())
+        && (older.category.is_none() || new.category.is_some())
+        && (!older.hides || new.hides)
 }
 
 impl RulePreview {
@@ -163,7 +180,8 @@ fn draft(new: &NewRule, replaced: Option<&enrich::Rule>, top: Option<i64>) -> Re
     if key.as_deref() == Some(UNKNOWN) {
         return Err(rules::no_merchant());
     }
-    let words = new.words.clone().filter(|it| !it.trim().is_empty());
+    let words = new.words.as_deref().map(|it| it.trim().to_uppercase());
+    let words = words.filter(|it| !it.is_empty());
     let has_text = key.is_some() || words.is_some();
     rules::check_conditions(has_text || new.account_id.is_some() || new.amounts.is_some())?;
     Ok(enrich::Rule {

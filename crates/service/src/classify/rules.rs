@@ -110,7 +110,15 @@ pub struct RuleEdit {
     pub hides: bool,
 }
 
-pub async fn create(app: &App, caller: &Caller, new: NewRule) -> Result<RuleId> {
+/// A rule that was created.
+#[derive(Debug, Clone, Copy)]
+pub struct CreatedRule {
+    pub id: RuleId,
+    /// The number of older rules with the same conditions that it replaced.
+    pub replaced: u64,
+}
+
+pub async fn create(app: &App, caller: &Caller, new: NewRule) -> Result<CreatedRule> {
     caller.require_owner("rule")?;
     check(&new.sets, new.hides, new.amounts)?;
     if new.like.as_deref().is_some_and(|it| clean(it).key == UNKNOWN) {
@@ -119,11 +127,11 @@ pub async fn create(app: &App, caller: &Caller, new: NewRule) -> Result<RuleId> 
     let (caller, now) = (caller.clone(), app.clock.now());
     let id: RuleId = app.ids.make();
     let create = move |tx: &mut Tx<'_>| {
-        save(tx, caller.user, (&caller).into(), now, (id, &new))?;
-        dirty_queue::mark_all_dirty(tx, caller.user)
+        let replaced = save(tx, caller.user, (&caller).into(), now, (id, &new))?;
+        dirty_queue::mark_all_dirty(tx, caller.user)?;
+        Ok(CreatedRule { id, replaced })
     };
-    app.db.write(create).await?;
-    Ok(id)
+    app.db.write(create).await
 }
 
 pub(super) fn check(sets: &Override, hides: bool, amounts: Option<AmountRange>) -> Result<()> {
@@ -169,14 +177,14 @@ fn match_text(key: Option<&str>, words: Option<&str>) -> String {
         .unwrap_or_else(|| "every matching transaction".to_owned())
 }
 
-/// Stores a rule. It replaces older rules with the same match that set no more than it does.
+/// Stores a rule. It replaces older rules with the same match that set no more than it does, and returns their number.
 pub(crate) fn save(
     tx: &mut Tx<'_>,
     user: UserId,
     actor: Actor,
     now: Timestamp,
     (id, new): (RuleId, &NewRule),
-) -> Result<()> {
+) -> Result<u64> {
     let key = new.like.as_deref().map(|it| clean(it).key);
     let words = new.words.as_deref().map(|it| it.trim().to_uppercase()).filter(|it| !it.is_empty());
     let NewRule { account_id, direction, amounts, sets, hides, from_now_on, .. } = new;
@@ -188,6 +196,7 @@ pub(crate) fn save(
     let name = &sets.counterparty;
     let (stored_hides, holds_from) = (hides.then_some(HIDES), from_now_on.then_some(now));
     // A rule that holds from now on leaves older transactions to the older rules, so it replaces none.
+    let mut replaced = 0;
     if !from_now_on {
         let same = params![
             user,
@@ -202,7 +211,7 @@ pub(crate) fn save(
             least,
             most
         ];
-        tx.execute(REPLACE, same)?;
+        replaced = tx.execute(REPLACE, same)?;
     }
     let count = tx.first(COUNT, params![user], |row| row.get::<i64>(0))?.unwrap_or(0);
     if count >= RULES_MAX {
@@ -230,8 +239,14 @@ pub(crate) fn save(
     tx.execute(INSERT, values)?;
     let (matched, effect) =
         (match_text(key.as_deref(), words.as_deref()), effect_text(sets, *hides));
-    let details = format!("Made a rule: {matched} is {effect}");
-    audit::note(tx, user, now, Note::new(actor, "rule.create", details).about(id))
+    let instead = match replaced {
+        0 => "",
+        1 => ", instead of an older rule",
+        _ => ", instead of older rules",
+    };
+    let details = format!("Made a rule: {matched} is {effect}{instead}");
+    audit::note(tx, user, now, Note::new(actor, "rule.create", details).about(id))?;
+    Ok(replaced)
 }
 
 fn stored_amounts(amounts: Option<AmountRange>) -> (Option<String>, Option<i64>, Option<i64>) {

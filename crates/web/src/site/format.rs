@@ -67,6 +67,12 @@ impl View {
         if self.hide_amounts { hidden(money.currency()) } else { money.pretty() }
     }
 
+    /// The stored amount of a form field, or dots. `or_stored` reads them as the stored amount again.
+    pub(crate) fn field_text(self, stored: &str) -> String {
+        let is_shown = !self.hide_amounts || stored.is_empty();
+        if is_shown { stored.to_owned() } else { HIDDEN.to_owned() }
+    }
+
     /// Masks the amounts in a sentence if amounts are hidden.
     pub(crate) fn mask_amounts(self, text: &str) -> String {
         if !self.hide_amounts {
@@ -230,6 +236,11 @@ fn hidden(currency: Currency) -> String {
 fn starts_with_currency(text: &str) -> bool {
     let code = text.strip_prefix([' ', '\u{a0}']).and_then(|it| it.get(..3));
     code.is_some_and(|it| Currency::parse(it).is_ok())
+}
+
+/// The text of a form field whose stored amount was shown by `field_text`: dots that were left alone keep the amount.
+pub(crate) fn or_stored<'a>(typed: &'a str, stored: &'a str) -> &'a str {
+    if typed == HIDDEN { stored } else { typed }
 }
 
 /// An amount without currency sign or grouping, for form fields.

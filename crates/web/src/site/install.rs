@@ -40,10 +40,12 @@ pub(super) async fn worker() -> Response {
         (header::CONTENT_TYPE, "text/javascript; charset=utf-8"),
         (header::CACHE_CONTROL, "no-cache"),
     ];
-    (headers, include_str!("../../assets/worker.js")).into_response()
+    let files = serde_json::json!([Asset::Style.href(), Asset::Logo.href()]);
+    let script = include_str!("../../assets/worker.js");
+    (headers, format!("'use strict';\nconst FILES = {files};\n{script}")).into_response()
 }
 
-/// The only page that is stored on the device.
+/// The only page that is stored on the device, with its style and its icon.
 pub(super) async fn offline(headers: HeaderMap) -> Response {
     public_page::send(&headers, StatusCode::OK, offline_page())
 }

@@ -236,7 +236,7 @@ async fn undoing_an_action_keeps_the_persons_later_corrections_and_rules() {
     corrections::correct(fixture.app(), owner, vec![one], named("Mine")).await.unwrap();
     let rule =
         NewRule { like: Some("KROGER".to_owned()), sets: named("My rule"), ..NewRule::default() };
-    let mine = rules::create(fixture.app(), owner, rule).await.unwrap();
+    let mine = rules::create(fixture.app(), owner, rule).await.unwrap().id;
     actions::undo(fixture.app(), &fixture.session, action.id).await.unwrap();
     insights::pipeline::run_all(fixture.app()).await.unwrap();
     let rows = listed::all(fixture.app(), owner, &Default::default()).await;
@@ -261,7 +261,7 @@ async fn undoing_a_replaced_rule_does_not_restore_the_rule_before_it() {
     assert_eq!(rules.len(), 1, "it replaces the person's older rule");
     fixture.world.advance_seconds(60);
     let mine = rule("MEDICAL_VETERINARY_SERVICES");
-    let mine = rules::create(fixture.app(), owner, mine).await.unwrap();
+    let mine = rules::create(fixture.app(), owner, mine).await.unwrap().id;
     actions::undo(fixture.app(), &fixture.session, action.id).await.unwrap();
     let rules = rules::list(fixture.app(), owner).await.unwrap();
     assert_eq!(rules.iter().map(|it| it.id).collect::<Vec<_>>(), [mine]);

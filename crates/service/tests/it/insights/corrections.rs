@@ -62,7 +62,7 @@ async fn corrections_precede_rules_then_the_bank_then_the_built_in_tables() {
         sets: categorized("FOOD_AND_DRINK_OTHER_FOOD_AND_DRINK"),
         ..NewRule::default()
     };
-    let rule = rules::create(&world.app, &robin.caller, rule).await.unwrap();
+    let rule = rules::create(&world.app, &robin.caller, rule).await.unwrap().id;
     recompute_all(&world).await;
     assert_eq!(categories().await, ["FOOD_AND_DRINK_OTHER_FOOD_AND_DRINK"; 2]);
     let id = rows(&world, &robin).await[0].id;

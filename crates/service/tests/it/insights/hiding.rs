@@ -101,7 +101,7 @@ async fn hiding_changes_no_balance_and_deleting_the_rule_restores_everything() {
     let all = texts(&world, &robin, Filter::default()).await;
     for like in ["NETFLIX.COM", "ACME PAYROLL", "TRANSFER FROM CHECKING"] {
         world.advance_seconds(60);
-        let rule = rules::create(app, caller, hide(like)).await.unwrap();
+        let rule = rules::create(app, caller, hide(like)).await.unwrap().id;
         recompute_all(&world).await;
         assert_eq!(balances_of(&world, &robin).await, balances, "{like}");
         let seen = texts(&world, &robin, Filter::default()).await;
@@ -175,7 +175,7 @@ async fn an_edited_rule_applies_only_its_new_settings() {
     let world = World::new().await;
     let robin = household(&world).await;
     let (app, caller) = (&world.app, &robin.caller);
-    let rule = rules::create(app, caller, hide("NETFLIX.COM")).await.unwrap();
+    let rule = rules::create(app, caller, hide("NETFLIX.COM")).await.unwrap().id;
     recompute_all(&world).await;
     let correction = Override { counterparty: Some("Films".to_owned()), category: None };
     let edit = RuleEdit { sets: correction.clone(), ..RuleEdit::default() };
@@ -186,7 +186,7 @@ async fn an_edited_rule_applies_only_its_new_settings() {
     assert_eq!(rows.iter().filter(|it| it.counterparty.as_deref() == Some("Films")).count(), 13);
     assert_counts_match(&world, &robin).await;
     // A rule that hides nothing does not replace one that hides.
-    let hiding = rules::create(app, caller, hide("ACME PAYROLL")).await.unwrap();
+    let hiding = rules::create(app, caller, hide("ACME PAYROLL")).await.unwrap().id;
     let like = Some("ACME PAYROLL".to_owned());
     let named = NewRule { like, sets: correction.clone(), ..NewRule::default() };
     rules::create(app, caller, named.clone()).await.unwrap();

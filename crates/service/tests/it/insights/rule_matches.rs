@@ -50,11 +50,11 @@ async fn each_rule_counts_only_the_transactions_that_it_decides() {
     let (app, caller) = (&world.app, &robin.caller);
     let merchant =
         NewRule { like: Some("KROGER".into()), sets: categorized(VET), ..NewRule::default() };
-    let all = rules::create(app, caller, merchant.clone()).await.unwrap();
+    let all = rules::create(app, caller, merchant.clone()).await.unwrap().id;
     assert_eq!(count_matches(&world, &robin, all).await, (4, 0));
     let visa = Some(robin.account("Visa").await);
     let on_card = NewRule { account_id: visa, sets: categorized("TRAVEL_FLIGHTS"), ..merchant };
-    let on_card = rules::create(app, caller, on_card).await.unwrap();
+    let on_card = rules::create(app, caller, on_card).await.unwrap().id;
     // The more specific rule decides.
     assert_eq!(count_matches(&world, &robin, all).await, (3, 0));
     assert_eq!(count_matches(&world, &robin, on_card).await, (1, 0));
@@ -71,7 +71,7 @@ async fn each_rule_counts_only_the_transactions_that_it_decides() {
     // Words are searched in the texts, and the matches of the other rules are counted as they were by the index.
     let words =
         NewRule { words: Some("corner".into()), sets: categorized(VET), ..NewRule::default() };
-    let words = rules::create(app, caller, words).await.unwrap();
+    let words = rules::create(app, caller, words).await.unwrap().id;
     assert_eq!(count_matches(&world, &robin, words).await, (1, 0));
     let by_scan = (
         count_matches(&world, &robin, all).await.0,

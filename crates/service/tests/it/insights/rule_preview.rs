@@ -74,7 +74,7 @@ async fn a_preview_says_what_saving_the_rule_changes() {
         let found = rule_preview::preview(app, caller, &new, None).await.unwrap();
         assert_eq!((found.matching, found.changing), (matching, changing), "{new:?}");
         assert_eq!(listed::all(app, caller, &Default::default()).await, before);
-        let id = rules::create(app, caller, new.clone()).await.unwrap();
+        let id = rules::create(app, caller, new.clone()).await.unwrap().id;
         recompute_all(&world).await;
         let after = listed::all(app, caller, &Default::default()).await;
         let is_same = |it: &&listed::Listed| {
@@ -97,7 +97,7 @@ async fn an_edit_is_previewed_in_the_place_of_its_rule_and_belongs_to_the_person
     let robin = household(&world).await;
     let (app, caller) = (&world.app, &robin.caller);
     let new = NewRule { like: Some("KROGER".into()), sets: categorized(VET), ..NewRule::default() };
-    let id = rules::create(app, caller, new).await.unwrap();
+    let id = rules::create(app, caller, new).await.unwrap().id;
     recompute_all(&world).await;
     let edit = NewRule {
         sets: categorized(FLIGHTS),
@@ -126,13 +126,13 @@ async fn the_first_rule_that_matches_decides_and_rules_can_be_moved() {
     let (app, caller) = (&world.app, &robin.caller);
     let merchant =
         NewRule { like: Some("KROGER".into()), sets: categorized(VET), ..NewRule::default() };
-    let merchant = rules::create(app, caller, merchant).await.unwrap();
+    let merchant = rules::create(app, caller, merchant).await.unwrap().id;
     let small = NewRule {
         amounts: dollars(None, Some(1_000)),
         sets: categorized(FLIGHTS),
         ..NewRule::default()
     };
-    let small = rules::create(app, caller, small).await.unwrap();
+    let small = rules::create(app, caller, small).await.unwrap().id;
     let order = async || {
         rules::list(app, caller).await.unwrap().into_iter().map(|it| it.id).collect::<Vec<_>>()
     };
@@ -144,10 +144,39 @@ async fn the_first_rule_that_matches_decides_and_rules_can_be_moved() {
     // At the end, nothing happens; a new rule comes first.
     rule_order::move_rule(app, caller, small, Move::Up).await.unwrap();
     let words = NewRule { words: Some("339".into()), sets: categorized(VET), ..NewRule::default() };
-    let words = rules::create(app, caller, words).await.unwrap();
+    let words = rules::create(app, caller, words).await.unwrap().id;
     assert_eq!(order().await, [words, small, merchant]);
     rule_order::move_rule(app, caller, words, Move::Down).await.unwrap();
     assert_eq!(order().await, [small, words, merchant]);
+}
+
+#[tokio::test]
+async fn the_preview_says_which_older_rules_a_rule_replaces() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let (app, caller) = (&world.app, &robin.caller);
+    let worded =
+        |sets: Override| NewRule { words: Some(" corner ".into()), sets, ..NewRule::default() };
+    let named = Override { counterparty: Some("Corner".into()), ..Override::default() };
+    let both = Override { counterparty: Some("Cafe".into()), ..categorized(VET) };
+    let large = NewRule { amounts: dollars(Some(4_000), None), ..worded(categorized(VET)) };
+    let later = NewRule { from_now_on: true, ..worded(both.clone()) };
+    // A rule stays if it sets more than the new one, has other conditions, or decides about older transactions.
+    for (new, replaced) in [
+        (worded(categorized(VET)), 0),
+        (worded(categorized(FLIGHTS)), 1),
+        (worded(named), 0),
+        (large, 0),
+        (later, 0),
+        (worded(both), 3),
+    ] {
+        let before = rules::list(app, caller).await.unwrap().len() as u64;
+        let preview = rule_preview::preview(app, caller, &new, None).await.unwrap();
+        let created = rules::create(app, caller, new.clone()).await.unwrap();
+        assert_eq!((preview.replaced as u64, created.replaced), (replaced, replaced), "{new:?}");
+        let after = rules::list(app, caller).await.unwrap().len() as u64;
+        assert_eq!(after, before + 1 - replaced, "{new:?}");
+    }
 }
 
 #[tokio::test]

@@ -80,7 +80,7 @@ pub(in crate::site) async fn set_terms(person: Person, id: Path<String>, form: F
     let id = parse(id)?;
     let (app, caller) = (person.app(), &person.caller);
     let account = accounts::get(app, caller, id).await?;
-    let done = match debt::read(&form, account.currency) {
+    let done = match debt::read(&form, &account) {
         Ok(terms) => account_terms::set_terms(app, caller, id, terms).await,
         Err(error) => Err(error),
     };

@@ -1,7 +1,7 @@
 //! What a card or loan asks of the person: statement and due dates, the payoff estimate, and the form for its terms.
 
 use base::draft::AccountKind;
-use base::{Currency, Fixed9, Money};
+use base::{Fixed9, Money};
 use maud::{Markup, html};
 use service::ledger::account_terms::PayoffEstimate;
 use service::ledger::accounts::{Account, Terms};
@@ -10,7 +10,7 @@ use service::{Error, Result};
 use super::settings_forms::{FormState, action};
 use crate::site::fields::{self, Field};
 use crate::site::form::Form;
-use crate::site::format::{View, plain_amount, plural};
+use crate::site::format::{View, or_stored, plain_amount, plural};
 use crate::site::person::Person;
 
 /// The statement and due dates of a card or loan, where they are known.
@@ -81,12 +81,9 @@ fn missing(found: &PayoffEstimate) -> &'static str {
 pub(super) fn form(person: &Person, account: &Account, state: &FormState<'_>) -> Markup {
     let own = account.own_terms;
     let text = |it: Option<i64>| it.map(|it| it.to_string()).unwrap_or_default();
-    let hidden = person.view.hide_amounts;
-    let payment = own.payment_minor.filter(|_| !hidden);
-    let payment = payment.map(|it| plain_amount(Money::new(it, account.currency)));
     let rate = own.interest_rate.map(|it| it.to_string()).unwrap_or_default();
     let rate = state.typed("interest_rate", &rate);
-    let payment = state.typed("payment", &payment.unwrap_or_default());
+    let payment = state.typed("payment", &person.view.field_text(&stored_payment(account)));
     let statement_day = state.typed("statement_day", &text(own.statement_day));
     let due_day = state.typed("due_day", &text(own.due_day));
     let rate_hint = match (own.interest_rate, account.interest_rate) {
@@ -110,8 +107,14 @@ pub(super) fn form(person: &Person, account: &Account, state: &FormState<'_>) ->
     fields::form(&action(account, "terms"), &person.form_token, body)
 }
 
+/// The monthly payment that the person entered, as text.
+fn stored_payment(account: &Account) -> String {
+    let payment = account.own_terms.payment_minor.map(|it| Money::new(it, account.currency));
+    payment.map(plain_amount).unwrap_or_default()
+}
+
 /// Reads the form for the terms.
-pub(super) fn read(form: &Form, currency: Currency) -> Result<Terms> {
+pub(super) fn read(form: &Form, account: &Account) -> Result<Terms> {
     let day = |name: &'static str| match form.text(name) {
         "" => Ok(None),
         text => text
@@ -126,9 +129,9 @@ pub(super) fn read(form: &Form, currency: Currency) -> Result<Terms> {
                 .map_err(|_| Error::invalid("interest_rate", "enter a percentage such as 6.5"))?,
         ),
     };
-    let payment_minor = match form.text("payment") {
+    let payment_minor = match or_stored(form.text("payment"), &stored_payment(account)) {
         "" => None,
-        text => Some(fields::amount("payment", text, currency)?.minor()),
+        text => Some(fields::amount("payment", text, account.currency)?.minor()),
     };
     Ok(Terms {
         interest_rate,

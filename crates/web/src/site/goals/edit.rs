@@ -13,12 +13,12 @@ use crate::site::app_page::{self, AppPage};
 use crate::site::errors::PageResult;
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
-use crate::site::format;
+use crate::site::format::{self, View};
 use crate::site::navigation::NavItem;
 use crate::site::person::Person;
 
 /// The values of the form as text, so that they are kept if the form is shown again.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct GoalForm {
     name: String,
     kind: String,
@@ -62,6 +62,19 @@ impl GoalForm {
             accounts: form.all("accounts").map(str::to_owned).collect(),
             currency: Some(currency),
         }
+    }
+
+    /// As it is shown where amounts are hidden.
+    fn masked(self, view: View) -> GoalForm {
+        let [target, saved] = [&self.target, &self.saved].map(|it| view.field_text(it));
+        GoalForm { target, saved, ..self }
+    }
+
+    /// With the stored amounts in place of hidden ones.
+    fn unmasked(&self, stored: &GoalForm) -> GoalForm {
+        let target = format::or_stored(&self.target, &stored.target).to_owned();
+        let saved = format::or_stored(&self.saved, &stored.saved).to_owned();
+        GoalForm { target, saved, ..self.clone() }
     }
 
     fn saved_minor(&self, currency: Currency) -> Result<i64> {
@@ -131,7 +144,7 @@ pub(in crate::site) async fn edit(person: Person, Path(id): Path<String>) -> Pag
     let (app, caller) = (person.app(), &person.caller);
     let (details, values) =
         tokio::try_join!(goals::get(app, caller, id), goals::history(app, caller, id))?;
-    let draft = GoalForm::of(&details);
+    let draft = GoalForm::of(&details).masked(person.view);
     let main = html! {
         p.trail { a href="/goals" { "Goals" } }
         h1 { (details.goal.name) }
@@ -151,16 +164,18 @@ pub(in crate::site) async fn change(
     form: Form,
 ) -> PageResult {
     let id = parse(&id)?;
-    let currency = goals::get(person.app(), &person.caller, id).await?.goal.currency;
+    let details = goals::get(person.app(), &person.caller, id).await?;
+    let currency = details.goal.currency;
     let draft = GoalForm::typed(&form, currency);
+    let unmasked = draft.unmasked(&GoalForm::of(&details));
     let made = async {
-        let new = draft.read(currency)?;
+        let new = unmasked.read(currency)?;
         goals::update(person.app(), &person.caller, id, new).await
     };
     match made.await {
         Ok(()) => Ok(app_page::see_other(&person, "/goals", "Goal saved.")),
         Err(error) => {
-            let wrong = FormError::from_error(error)?.and(draft.checks(currency));
+            let wrong = FormError::from_error(error)?.and(unmasked.checks(currency));
             show_form(&person, "Edit goal", &format!("/goals/{id}"), &draft, Some(wrong)).await
         }
     }

@@ -29,7 +29,8 @@ pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> Page
 pub(super) async fn again(person: &Person, id: StreamId, error: FormError) -> PageResult {
     let labels = recurring::get_labels(person.app(), &person.caller, id).await?;
     let found = recurring::get(person.app(), &person.caller, id).await?;
-    let stored = LabelsForm::stored(person, &found.0, labels);
+    let stored = LabelsForm::stored(&found.0, labels);
+    let stored = LabelsForm { amount: person.view.field_text(&stored.amount), ..stored };
     show(person, found, stored, error).await
 }
 

@@ -22,10 +22,8 @@ pub(in crate::site) struct LabelsForm {
 }
 
 impl LabelsForm {
-    /// The stored values. Hidden amounts are not shown in fields either.
-    pub(super) fn stored(person: &Person, stream: &Stream, labels: StreamLabels) -> LabelsForm {
-        let amount = labels.amount_minor.filter(|_| !person.view.hide_amounts);
-        let amount = amount.map(|it| plain_amount(Money::new(it, stream.currency)));
+    pub(super) fn stored(stream: &Stream, labels: StreamLabels) -> LabelsForm {
+        let amount = labels.amount_minor.map(|it| plain_amount(Money::new(it, stream.currency)));
         LabelsForm {
             name: labels.name.unwrap_or_default(),
             kind: labels.kind,

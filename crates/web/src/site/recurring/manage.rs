@@ -11,6 +11,7 @@ use crate::site::app_page;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, FormError};
 use crate::site::form::Form;
+use crate::site::format::or_stored;
 use crate::site::person::Person;
 
 /// Sets the name, the type and the amount.
@@ -26,9 +27,11 @@ pub(in crate::site) async fn update(
         None => None,
     };
     let (stream, _, _) = recurring::get(person.app(), &person.caller, id).await?;
+    let labels = recurring::get_labels(person.app(), &person.caller, id).await?;
+    let stored = LabelsForm::stored(&stream, labels);
     let name = text("name").map(str::to_owned);
     let typed = form.text("amount");
-    let amount = match typed {
+    let amount = match or_stored(typed, &stored.amount) {
         "" => Ok(None),
         it => fields::amount("amount", it, stream.currency).map(|it| Some(it.minor())),
     };

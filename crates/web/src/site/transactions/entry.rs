@@ -10,10 +10,10 @@ use service::{Error, Result};
 use super::category;
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
-use crate::site::format;
+use crate::site::format::{self, View};
 
 /// The values of the form as text, so that they are kept if the form is shown again.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(in crate::site) struct EntryForm {
     on: String,
     way: String,
@@ -115,8 +115,15 @@ impl EntryForm {
         }
     }
 
-    /// Keeps the category, because the edit form has no field for it.
-    pub(super) fn with_category_of(self, it: &TransactionDetail) -> EntryForm {
-        EntryForm { category: EntryForm::of(it).category, ..self }
+    /// As it is shown where amounts are hidden.
+    pub(super) fn masked(self, view: View) -> EntryForm {
+        EntryForm { amount: view.field_text(&self.amount), ..self }
+    }
+
+    /// With the stored amount in place of a hidden one, and with the category, for which the edit form has no field.
+    pub(super) fn with_stored(&self, it: &TransactionDetail) -> EntryForm {
+        let stored = EntryForm::of(it);
+        let amount = format::or_stored(&self.amount, &stored.amount).to_owned();
+        EntryForm { amount, category: stored.category, ..self.clone() }
     }
 }

@@ -18,7 +18,7 @@ use crate::site::person::Person;
 
 pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> PageResult {
     let it = written(&person, &id).await?;
-    Ok(page(&person, &it, &EntryForm::of(&it), &FormError::default()))
+    Ok(page(&person, &it, &EntryForm::of(&it).masked(person.view), &FormError::default()))
 }
 
 pub(in crate::site) async fn change(
@@ -27,15 +27,16 @@ pub(in crate::site) async fn change(
     form: Form,
 ) -> PageResult {
     let it = written(&person, &id).await?;
-    let draft = EntryForm::typed(&form).with_category_of(&it);
+    let draft = EntryForm::typed(&form);
+    let whole = draft.with_stored(&it);
     let done = async {
-        let entry = draft.read(it.amount.currency())?;
+        let entry = whole.read(it.amount.currency())?;
         manual::update_transaction(person.app(), &person.caller, it.id, entry).await
     };
     match done.await {
         Ok(()) => Ok(see_other(&person, &detail::address_of(it.id, ""), "Transaction saved.")),
         Err(error) => {
-            let wrong = FormError::from_error(error)?.and(draft.checks(it.amount.currency()));
+            let wrong = FormError::from_error(error)?.and(whole.checks(it.amount.currency()));
             Ok(page(&person, &it, &draft, &wrong))
         }
     }

@@ -16,7 +16,7 @@ use crate::site::app_page::{AppPage, see_other};
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, FormError};
 use crate::site::form::Form;
-use crate::site::format::plain_amount;
+use crate::site::format::{or_stored, plain_amount};
 use crate::site::navigation::NavItem;
 use crate::site::person::Person;
 use crate::site::urls;
@@ -47,7 +47,9 @@ pub(in crate::site) async fn get(
     let transaction = find(&person, &id).await?;
     let pairs = query.and_then(|it| urls::parse_pairs(&it)).unwrap_or_default();
     let back = pairs.iter().find(|(name, _)| name == "back").map_or("", |(_, it)| it.as_str());
-    let rows = rows_of(&transaction);
+    let rows = rows_of(&transaction).into_iter();
+    let masked = |it: Row| Row { amount: person.view.field_text(&it.amount), ..it };
+    let rows = rows.map(masked).collect();
     Ok(page(&person, &transaction, back, (rows, &FormError::default())))
 }
 
@@ -65,7 +67,7 @@ pub(in crate::site) async fn save(
         return Ok(page(&person, &transaction, back, (rows, &FormError::default())));
     }
     let saved = async {
-        let parts = read_parts(&person, &transaction, &rows)?;
+        let parts = read_parts(&person, &transaction, &unmasked(&transaction, &rows))?;
         splits::set(person.app(), &person.caller, transaction.id, parts).await
     };
     match saved.await.map_err(FormError::from_error) {
@@ -122,6 +124,17 @@ fn typed_rows(form: &Form) -> Vec<Row> {
         note: text(note),
     });
     rows.take(PARTS_MAX).collect()
+}
+
+/// The rows with the stored amounts in place of hidden ones.
+fn unmasked(transaction: &TransactionDetail, rows: &[Row]) -> Vec<Row> {
+    let stored = rows_of(transaction).into_iter().chain(std::iter::repeat_with(Row::default));
+    let rows = rows.iter().cloned().zip(stored);
+    rows.map(|(row, stored)| Row {
+        amount: or_stored(&row.amount, &stored.amount).to_owned(),
+        ..row
+    })
+    .collect()
 }
 
 /// Reads the parts. One amount may be empty, and gets what the others leave.

@@ -7,6 +7,7 @@ mod by_hand;
 mod connections;
 mod enable_banking;
 mod forgery;
+mod hidden_amounts;
 mod imports;
 mod income;
 mod money;

@@ -41,6 +41,12 @@ async fn a_new_rule_is_previewed_before_it_is_saved() {
     let text =
         "Every transaction from <strong>Kroger</strong> of $40.00 to $50.00 is categorized as";
     assert!(page.contains("Rule saved") && page.contains(text), "{page}");
+    // A rule with the same conditions replaces the older one, and says so before and after.
+    let page = browser.post(path, &draft("40", "preview")).await.good();
+    let replaces = "replaces your older rule with the same conditions";
+    assert!(page.contains(replaces), "{page}");
+    let page = browser.submit(path, &draft("40", "save")).await.good();
+    assert!(page.contains(replaces), "{page}");
     insights::pipeline::run_all(&world.app).await.unwrap();
     let page = browser.get("/transactions?category=MEDICAL_VETERINARY_SERVICES").await.good();
     assert!(page.contains("KROGER"), "{page}");

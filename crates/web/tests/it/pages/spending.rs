@@ -131,6 +131,12 @@ async fn the_app_can_be_installed_and_stores_only_the_offline_page() {
     }
     let worker = browser.get("/worker.js").await;
     assert!(worker.header("content-security-policy").contains("worker-src 'self'"));
-    assert!(worker.good().contains("cache.add(PAGE)"));
+    let worker = worker.good();
+    let files = worker.split_once("FILES = ").unwrap().1.split_once(';').unwrap().0;
+    let files: Vec<String> = serde_json::from_str(files).unwrap();
+    assert_eq!(files.len(), 2);
+    for file in &files {
+        assert_eq!(browser.get(file).await.status, StatusCode::OK, "{file}");
+    }
     assert!(browser.get("/offline").await.good().contains("You're offline"));
 }

@@ -26,6 +26,12 @@ struct Outcome {
     preview: Option<RulePreview>,
 }
 
+/// The result of the form's buttons.
+enum Done {
+    Previewed(RulePreview),
+    Saved { replaced: u64 },
+}
+
 /// The person's accounts and base currency, by which the form is read.
 struct Context {
     accounts: Vec<Account>,
@@ -64,9 +70,10 @@ pub(in crate::site) async fn create(person: Person, form: Form) -> PageResult {
     let done = async {
         let new = draft.read(&context.accounts, context.currency)?;
         if form.text("do") == "preview" {
-            return rule_preview::preview(app, caller, &new, None).await.map(Some);
+            return rule_preview::preview(app, caller, &new, None).await.map(Done::Previewed);
         }
-        rules::create(app, caller, new).await.map(|_| None)
+        let created = rules::create(app, caller, new).await?;
+        Ok(Done::Saved { replaced: created.replaced })
     };
     answer(&person, None, (&draft, &context), done.await)
 }
@@ -74,7 +81,7 @@ pub(in crate::site) async fn create(person: Person, form: Form) -> PageResult {
 pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> PageResult {
     let rule = find(&person, parse(&id)?).await?;
     let context = Context::load(&person, Some(&rule)).await?;
-    let draft = RuleForm::of(&rule);
+    let draft = RuleForm::of(&rule).masked(person.view);
     Ok(show(&person, Some(&rule), (&draft, &context), &Outcome::default()))
 }
 
@@ -87,14 +94,17 @@ pub(in crate::site) async fn change(
     let rule = find(&person, parse(&id)?).await?;
     let draft = RuleForm::typed(&form);
     let context = Context::load(&person, Some(&rule)).await?;
+    let unmasked = draft.unmasked(&RuleForm::of(&rule));
     let done = async {
-        let new = draft.read(&context.accounts, context.currency)?;
+        let new = unmasked.read(&context.accounts, context.currency)?;
         if form.text("do") == "preview" {
-            return rule_preview::preview(app, caller, &new, Some(rule.id)).await.map(Some);
+            let preview = rule_preview::preview(app, caller, &new, Some(rule.id)).await?;
+            return Ok(Done::Previewed(preview));
         }
         let NewRule { words, account_id, direction, amounts, sets, hides, .. } = new;
         let edit = RuleEdit { words, account_id, direction, amounts, sets, hides };
-        rules::update(app, caller, rule.id, edit).await.map(|()| None)
+        rules::update(app, caller, rule.id, edit).await?;
+        Ok(Done::Saved { replaced: 0 })
     };
     answer(&person, Some(&rule), (&draft, &context), done.await)
 }
@@ -104,16 +114,23 @@ fn answer(
     person: &Person,
     rule: Option<&Rule>,
     form: (&RuleForm, &Context),
-    done: service::Result<Option<RulePreview>>,
+    done: service::Result<Done>,
 ) -> PageResult {
     let outcome = match done {
-        Ok(None) => {
-            let message = "Rule saved. Matching transactions will update in a moment.";
+        Ok(Done::Saved { replaced }) => {
+            let message = match replaced {
+                0 => "Rule saved. Matching transactions will update in a moment.",
+                _ => {
+                    "Rule saved. It replaces your older rule with the same conditions. Matching \
+                     transactions will update in a moment."
+                }
+            };
             return Ok(see_other(person, "/settings/rules", message));
         }
-        Ok(preview) => Outcome { preview, ..Outcome::default() },
+        Ok(Done::Previewed(preview)) => Outcome { preview: Some(preview), ..Outcome::default() },
         Err(error) => {
             let (draft, context) = form;
+            let draft = rule.map_or_else(|| draft.clone(), |it| draft.unmasked(&RuleForm::of(it)));
             let checks = draft.checks(&context.accounts, context.currency);
             Outcome { wrong: FormError::from_error(error)?.and(checks), preview: None }
         }

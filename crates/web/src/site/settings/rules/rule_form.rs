@@ -13,7 +13,7 @@ use service::{Error, Result};
 
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
-use crate::site::format::{plain_amount, plural};
+use crate::site::format::{View, or_stored, plain_amount, plural};
 use crate::site::person::Person;
 use crate::site::transactions::category;
 
@@ -21,7 +21,7 @@ const LEAST: &str = "amount_least";
 const MOST: &str = "amount_most";
 
 /// The values of the form as text, so that they are kept if the form is shown again.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct RuleForm {
     merchant: String,
     words: String,
@@ -54,6 +54,19 @@ impl RuleForm {
             hides: rule.hides,
             future_only: false,
         }
+    }
+
+    /// As it is shown where amounts are hidden.
+    pub(super) fn masked(self, view: View) -> RuleForm {
+        let [least, most] = [&self.least, &self.most].map(|it| view.field_text(it));
+        RuleForm { least, most, ..self }
+    }
+
+    /// With the stored amounts in place of hidden ones.
+    pub(super) fn unmasked(&self, stored: &RuleForm) -> RuleForm {
+        let least = or_stored(&self.least, &stored.least).to_owned();
+        let most = or_stored(&self.most, &stored.most).to_owned();
+        RuleForm { least, most, ..self.clone() }
     }
 
     pub(super) fn typed(form: &Form) -> RuleForm {
@@ -204,6 +217,9 @@ pub(super) fn preview(person: &Person, preview: &RulePreview, future_only: bool)
                 @if future_only && preview.changing > 0 {
                     " As the rule applies only to future transactions, these stay as they are."
                 }
+            }
+            @if preview.replaced > 0 {
+                p { "This rule replaces your older rule with the same conditions." }
             }
             @if !preview.examples.is_empty() {
                 ul.rows { @for it in &preview.examples { (previewed(person, it)) } }
