@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 /// The characters of Windows-1252 at 0x80 to 0x9F, where Latin-1 has controls; the five undefined ones stay controls.
 const WINDOWS: [char; 32] = [
     '\u{20AC}', '\u{81}', '\u{201A}', '\u{192}', '\u{201E}', '\u{2026}', '\u{2020}', '\u{2021}',
@@ -23,6 +25,32 @@ pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
             None => single_bytes(bytes),
         },
     }
+}
+
+/// A name and a memo as one text, without repeating one that the other contains.
+pub(super) fn joined(name: &str, memo: &str) -> String {
+    if contains_words(memo, name) {
+        return memo.to_owned();
+    }
+    if contains_words(name, memo) {
+        return name.to_owned();
+    }
+    let mut both = String::with_capacity(name.len() + 1 + memo.len());
+    both.push_str(name);
+    both.push(' ');
+    both.push_str(memo);
+    both
+}
+
+/// Whether a text contains another as whole words, or begins with one that may be cut off within a word.
+fn contains_words(text: &str, part: &str) -> bool {
+    const CUT_OFF_LEAST: usize = 8;
+    if part.len() >= CUT_OFF_LEAST && text.starts_with(part) {
+        return true;
+    }
+    let Some(at) = memmem::find(text.as_bytes(), part.as_bytes()) else { return false };
+    let (before, after) = (&text[..at], &text[at + part.len()..]);
+    !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
 }
 
 type UnitFn = fn([u8; 2]) -> u16;
@@ -105,7 +133,22 @@ fn double_bytes(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Cow<'static, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    use super::{decode, joined};
+
+    #[test]
+    fn a_name_is_not_repeated_in_front_of_a_memo_that_has_it() {
+        for (name, memo, expected) in [
+            ("BAKERY", "BREAD", "BAKERY BREAD"),
+            ("BAKERY", "BAKERY", "BAKERY"),
+            ("BAKERY UTRECHT CENT", "BAKERY UTRECHT CENTRAAL 12", "BAKERY UTRECHT CENTRAAL 12"),
+            ("CARD 1 BAKERY", "BAKERY", "CARD 1 BAKERY"),
+            // Not a word of the memo.
+            ("BP", "BPAY 12", "BP BPAY 12"),
+            ("NET", "INTERNET 12", "NET INTERNET 12"),
+        ] {
+            assert_eq!(joined(name, memo), expected);
+        }
+    }
 
     #[test]
     fn a_text_is_the_same_however_it_was_saved() {

@@ -86,6 +86,39 @@ async fn equal_last_digits_never_merge_two_full_numbers() {
 }
 
 #[tokio::test]
+async fn an_iban_names_its_account_whether_or_not_a_file_names_the_bank() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let iban = "DE89370400440532013000";
+    commit(&world, &robin, &ofx("COBADEFFXXX", iban, &["4.50", "5.50"])).await;
+    let other = ofx("", &format!("{} {}", &iban[..4], &iban[4..]), &["6.50", "7.50"]);
+    let found = preview(&world, &robin, &other).await.destination;
+    assert!(matches!(found, Destination::Existing(_)), "{found:?}");
+    // One digit is wrong, so it is no IBAN, and not the same number.
+    let wrong = ofx("", "DE88370400440532013000", &["6.50", "7.50"]);
+    let found = preview(&world, &robin, &wrong).await.destination;
+    assert!(!matches!(found, Destination::Existing(_)), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_number_at_another_branch_is_another_account() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let of_branch = |branch: &str, amounts: &[&str]| {
+        let bank = format!("<BANKID>30004<BRANCHID>{branch}");
+        ofx("30004", "00012345678", amounts).replace("<BANKID>30004", &bank)
+    };
+    commit(&world, &robin, &of_branch("00123", &["4.50", "5.50"])).await;
+    let found = preview(&world, &robin, &of_branch("00999", &["6.50", "7.50"])).await;
+    assert_eq!(found.destination, Destination::New);
+    let found = preview(&world, &robin, &of_branch("00123", &["8.50"])).await;
+    assert!(matches!(found.destination, Destination::Existing(_)), "{:?}", found.destination);
+    // A file that does not name the branch may be of this account.
+    let found = preview(&world, &robin, &ofx("30004", "00012345678", &["8.50"])).await;
+    assert_eq!(found.destination, Destination::Unknown);
+}
+
+#[tokio::test]
 async fn a_masked_number_is_asked_unless_the_rows_are_the_same() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;

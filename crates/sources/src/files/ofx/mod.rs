@@ -14,11 +14,9 @@ mod trade;
 mod values;
 mod walk;
 
-use base::Timestamp;
-
 use super::text::decode;
 use super::{FileContents, FileError, FileQuestion, Format, ParseOptions};
-use values::{midday, moment};
+use statement::BalanceDay;
 use walk::Walker;
 
 /// How many bytes are examined to recognize the format.
@@ -59,12 +57,14 @@ pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents,
     for (line, words) in std::mem::take(&mut walk.refusals) {
         walk.rejected.add(line, words);
     }
-    let made_at = walk.made_at.as_deref().and_then(moment);
-    let otherwise_at = made_at.or(midday(options.today)).unwrap_or(Timestamp::UNIX_EPOCH);
+    let fallback = BalanceDay {
+        made_on: walk.made_at.as_deref().and_then(values::date),
+        today: options.today,
+    };
     let (mut accounts, mut questions) = (Vec::new(), Vec::new());
     for statement in walk.statements {
         let (account, is_ambiguous) =
-            statement.finish(&walk.securities, &walk.institution, otherwise_at, &mut walk.rejected);
+            statement.finish(&walk.securities, &walk.institution, fallback, &mut walk.rejected);
         if is_ambiguous {
             questions.push(FileQuestion::CardBalance { account: accounts.len() });
         }

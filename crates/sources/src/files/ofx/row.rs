@@ -9,6 +9,7 @@ use super::amounts::WrittenAmount;
 use super::values::date;
 use crate::files::plain_amount::quote;
 use crate::files::source_category;
+use crate::files::text::joined;
 
 /// Longer than the standard allows; a longer text is not an id.
 const ID_MAX: usize = 255;
@@ -30,7 +31,7 @@ pub(super) struct Row<'a> {
     memo: Option<Cow<'a, str>>,
     /// The merchant category code, which OFX calls the standard industrial code.
     merchant_code: Option<Cow<'a, str>>,
-    pub(super) payee: Option<Cow<'a, str>>,
+    payee: Option<Cow<'a, str>>,
     pub(super) currency: Option<Cow<'a, str>>,
     pub(super) rate: Option<Cow<'a, str>>,
 }
@@ -60,6 +61,8 @@ impl<'a> Row<'a> {
             "FITID" => &mut self.id,
             "NAME" => &mut self.name,
             "MEMO" => &mut self.memo,
+            // By the standard an aggregate with a NAME. Some banks write the name itself.
+            "PAYEE" => &mut self.payee,
             "DTUSER" => &mut self.authorized,
             "CHECKNUM" => &mut self.check,
             "EXTDNAME" => &mut self.long_name,
@@ -116,14 +119,8 @@ impl<'a> Row<'a> {
     fn description(&self) -> String {
         let name = self.long_name.as_deref().or(self.name.as_deref()).or(self.payee.as_deref());
         match (name, self.memo.as_deref()) {
-            (Some(name), Some(memo)) if name != memo => {
-                let mut both = String::with_capacity(name.len() + 1 + memo.len());
-                both.push_str(name);
-                both.push(' ');
-                both.push_str(memo);
-                both
-            }
-            (Some(words), _) | (None, Some(words)) => words.to_owned(),
+            (Some(name), Some(memo)) => joined(name, memo),
+            (Some(words), None) | (None, Some(words)) => words.to_owned(),
             (None, None) => match (self.check.as_deref(), self.kind.as_deref()) {
                 (Some(number), _) => format!("Check {number}"),
                 (None, kind) => in_words(kind.unwrap_or_default()).to_owned(),

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use base::draft::{AccountDraft, AccountKind, BalanceDraft, TradeDraft, TransactionDraft};
-use base::{Currency, Timestamp};
+use base::{Currency, Date, Timestamp};
+use jiff::civil::DateTime;
 
 use super::position::{self, ParsedPosition, Securities};
 use super::row::Entry;
-use super::values::moment;
+use super::values::{date_and_time, midday, moment};
 use crate::files::plain_amount::{Comma, amount, plain};
 use crate::files::{FileAccount, Rejections};
 use crate::json_decimal::parse_json_decimal;
@@ -29,6 +30,8 @@ pub(super) struct Statement<'a> {
     pub(super) line: usize,
     pub(super) currency: Currency,
     pub(super) bank: Option<Cow<'a, str>>,
+    /// Some banks number accounts by branch.
+    pub(super) branch: Option<Cow<'a, str>>,
     pub(super) number: Option<Cow<'a, str>>,
     pub(super) account_type: Option<Cow<'a, str>>,
     pub(super) rate: Option<Cow<'a, str>>,
@@ -49,7 +52,24 @@ pub(super) struct Statement<'a> {
 }
 
 /// The key that identifies statements of the same account in a file.
-pub(super) type Identity<'a> = (&'static str, Option<Cow<'a, str>>, Cow<'a, str>, Currency);
+pub(super) type Identity<'a> = (&'static str, Option<String>, Cow<'a, str>, Currency);
+
+/// The day of a balance whose own date is missing or unreadable.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BalanceDay {
+    /// The day on which the bank made the file.
+    pub(super) made_on: Option<Date>,
+    pub(super) today: Date,
+}
+
+impl BalanceDay {
+    /// The day on which the file was made, else the day of the last row, else today.
+    fn moment(self, rows: &[TransactionDraft]) -> Timestamp {
+        let last = rows.iter().map(|it| it.posted_on).max();
+        let day = self.made_on.or(last).unwrap_or(self.today);
+        midday(day).unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+}
 
 impl<'a> Statement<'a> {
     pub(super) fn new(wrapper: &'static str, line: usize, currency: Currency) -> Statement<'a> {
@@ -58,6 +78,7 @@ impl<'a> Statement<'a> {
             line,
             currency,
             bank: None,
+            branch: None,
             number: None,
             account_type: None,
             rate: None,
@@ -86,7 +107,15 @@ impl<'a> Statement<'a> {
     pub(super) fn identity(&self) -> Option<Identity<'a>> {
         let (_, subtype) = self.kind();
         let number = self.number.clone()?;
-        Some((subtype, self.bank.clone(), number, self.currency))
+        Some((subtype, self.bank_and_branch(), number, self.currency))
+    }
+
+    /// The bank as `BANKID`, or as `BANKID-BRANCHID` where the file names a branch.
+    fn bank_and_branch(&self) -> Option<String> {
+        let is_named = |it: &&str| it.bytes().any(|it| it.is_ascii_alphanumeric() && it != b'0');
+        let branch = self.branch.as_deref().filter(is_named);
+        let bank = self.bank.as_deref()?;
+        Some(branch.map_or_else(|| bank.to_owned(), |branch| format!("{bank}-{branch}")))
     }
 
     pub(super) fn enter(&mut self, entry: Entry) {
@@ -122,8 +151,8 @@ impl<'a> Statement<'a> {
         }
     }
 
-    fn stated_at(&self) -> Option<Timestamp> {
-        self.ledger.at.as_deref().or(self.at.as_deref()).and_then(moment)
+    fn stated_at(&self) -> Option<DateTime> {
+        self.ledger.at.as_deref().or(self.at.as_deref()).and_then(date_and_time)
     }
 
     fn kind(&self) -> (AccountKind, &'static str) {
@@ -138,15 +167,15 @@ impl<'a> Statement<'a> {
         }
     }
 
-    /// The account draft, and whether the sign of its balance is ambiguous. `otherwise_at` is the moment of balances
-    /// without one.
+    /// The account draft, and whether the sign of its balance is ambiguous. `day` is the day of balances without one.
     pub(super) fn finish(
         mut self,
         securities: &Securities<'_>,
         institution: &Institution<'_>,
-        otherwise_at: Timestamp,
+        day: BalanceDay,
         rejected: &mut Rejections,
     ) -> (FileAccount, bool) {
+        let otherwise_at = day.moment(&self.rows);
         if self.lacks_positions {
             self.positions = None;
         }
@@ -167,6 +196,7 @@ impl<'a> Statement<'a> {
             description.push_str(position::label(security, securities));
         }
         self.settle();
+        let bank = self.bank_and_branch();
         let number = self.number.as_deref().unwrap_or_default();
         let mask = last_four(number).map(str::to_owned);
         let name = name(subtype, mask.as_deref());
@@ -184,7 +214,7 @@ impl<'a> Statement<'a> {
             trades: self.trades,
             ..AccountDraft::new(number, name, kind, self.currency)
         };
-        let bank = self.bank.as_deref().or(institution.number.as_deref()).map(str::to_owned);
+        let bank = bank.or_else(|| institution.number.as_deref().map(str::to_owned));
         (FileAccount::new(bank, draft), is_ambiguous)
     }
 
@@ -221,10 +251,15 @@ impl<'a> Statement<'a> {
         rejected: &mut Rejections,
     ) -> (Option<BalanceDraft>, bool) {
         let Some(ledger) = self.money(&self.ledger, rejected) else { return (None, false) };
+        // Zeros in place of the date and of the amount stand for a balance that the bank does not state.
+        let written_at = self.ledger.at.as_deref();
+        if ledger == 0 && written_at.is_some_and(|it| moment(it).is_none()) {
+            return (None, false);
+        }
         let available = self.money(&self.available, rejected);
         let is_debt = kind.is_debt();
         let balance = BalanceDraft {
-            as_of: self.ledger.at.as_deref().and_then(moment).unwrap_or(otherwise_at),
+            as_of: written_at.and_then(moment).unwrap_or(otherwise_at),
             // By the standard a debt is negative; issuers who write a positive number nearly always mean a debt as
             // well.
             current_minor: if is_debt { ledger.abs() } else { ledger },

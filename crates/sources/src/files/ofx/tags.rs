@@ -5,6 +5,8 @@
 pub(super) enum Part {
     /// The account of a statement.
     Account,
+    /// A list of the person's accounts, without statements.
+    AccountList,
     /// Ignored.
     Aside,
     Available,
@@ -49,6 +51,7 @@ macro_rules! aggregates {
 
 /// Sorted by name.
 const AGGREGATES: &[Aggregate] = aggregates![
+    "ACCTINFORS" 3 AccountList,
     "AVAILBAL" 4 Available,
     "BAL" 6 Aside,
     "BALLIST" 5 Aside,

@@ -7,6 +7,7 @@ use base::{Currency, Money, date_from_days};
 use proptest::prelude::*;
 
 use super::{looks_like, read};
+use crate::files::text::joined;
 use crate::files::{ChargeSign, DateOrder, FileContents, FileError, Format, fixtures};
 
 fn reading(bytes: &[u8]) -> FileContents {
@@ -119,6 +120,79 @@ fn hostile_files_are_read_in_bounded_time() {
 }
 
 #[test]
+fn the_same_number_at_two_branches_is_two_accounts() {
+    let statement = |branch: &str| {
+        format!(
+            "<STMTRS><BANKACCTFROM><BANKID>30004<BRANCHID>{branch}<ACCTID>00012345678</BANKACCTFROM>\
+             <BANKTRANLIST><STMTTRN><DTPOSTED>20240105<TRNAMT>1.00</STMTTRN></BANKTRANLIST></STMTRS>"
+        )
+    };
+    let text =
+        format!("<OFX>{}{}{}</OFX>", statement("00123"), statement("00999"), statement("00123"));
+    let accounts = reading(text.as_bytes()).accounts;
+    let found: Vec<_> =
+        accounts.iter().map(|it| (it.bank.as_deref(), it.draft.transactions.len())).collect();
+    assert_eq!(found, [(Some("30004-00123"), 2), (Some("30004-00999"), 1)]);
+    let text = format!("<OFX>{}</OFX>", statement("00000"));
+    assert_eq!(reading(text.as_bytes()).accounts[0].bank.as_deref(), Some("30004"));
+}
+
+#[test]
+fn a_list_of_accounts_is_no_statement() {
+    let account = "<ACCTINFO><BANKACCTINFO><BANKACCTFROM><BANKID>1<ACCTID>77<ACCTTYPE>CHECKING\
+                   </BANKACCTFROM><SVCSTATUS>ACTIVE</BANKACCTINFO></ACCTINFO>";
+    let list =
+        format!("<ACCTINFOTRNRS><ACCTINFORS>{account}{account}</ACCTINFORS></ACCTINFOTRNRS>");
+    let options = fixtures::options();
+    assert!(read(format!("<OFX>{list}</OFX>").as_bytes(), &options).is_err());
+    let statement = "<STMTRS><BANKACCTFROM><BANKID>1<ACCTID>88</BANKACCTFROM>\
+                     <STMTTRN><DTPOSTED>20240105<TRNAMT>1.00</STMTTRN></STMTRS>";
+    let accounts = reading(format!("<OFX>{list}{statement}</OFX>").as_bytes()).accounts;
+    let numbers: Vec<&str> = accounts.iter().map(|it| it.draft.external_id.as_str()).collect();
+    assert_eq!(numbers, ["88"]);
+}
+
+#[test]
+fn a_payee_may_be_a_text_or_lack_its_end_tag() {
+    for payee in [
+        "<PAYEE>Bakery</PAYEE>",
+        "<PAYEE>Bakery",
+        "<PAYEE><NAME>Bakery<CITY>Utrecht</PAYEE>",
+        "<PAYEE><NAME>Bakery<CITY>Utrecht",
+    ] {
+        let row = format!("<STMTTRN><DTPOSTED>20240105<TRNAMT>-1{payee}<MEMO>Bread</STMTTRN>");
+        let row = rows(format!("<OFX><STMTRS>{row}</STMTRS></OFX>").as_bytes()).remove(0);
+        let found = (row.description.as_str(), row.counterparty.as_deref());
+        assert_eq!(found, ("Bakery Bread", Some("Bakery")), "{payee}");
+    }
+}
+
+#[test]
+fn a_balance_without_a_date_has_the_day_of_the_file_or_of_the_last_row() {
+    let rows = "<STMTTRN><DTPOSTED>20150302<TRNAMT>1.00</STMTTRN>\
+                <STMTTRN><DTPOSTED>20150105<TRNAMT>1.00</STMTTRN>";
+    for (made, rows, balance, expected) in [
+        ("20150401", rows, "<BALAMT>5.00<DTASOF>00000000", Some("2015-04-01T12:00:00Z")),
+        ("00000000", rows, "<BALAMT>5.00<DTASOF>00000000", Some("2015-03-02T12:00:00Z")),
+        ("00000000", "", "<BALAMT>5.00", Some("2026-11-15T12:00:00Z")),
+        ("00000000", rows, "<BALAMT>0.00<DTASOF>00000000", None),
+        (
+            "20150401",
+            rows,
+            "<BALAMT>0.00<DTASOF>20150331235959[-8:PST]",
+            Some("2015-03-31T12:00:00Z"),
+        ),
+    ] {
+        let text = format!(
+            "<OFX><SIGNONMSGSRSV1><SONRS><DTSERVER>{made}</SONRS></SIGNONMSGSRSV1><STMTRS><BANKACCTFROM>\
+             <ACCTID>1</BANKACCTFROM><BANKTRANLIST>{rows}</BANKTRANLIST><LEDGERBAL>{balance}</LEDGERBAL></STMTRS></OFX>"
+        );
+        let found = reading(text.as_bytes()).accounts.remove(0).draft.balance;
+        assert_eq!(found.map(|it| it.as_of.to_string()).as_deref(), expected, "{made} {balance}");
+    }
+}
+
+#[test]
 fn rejections_are_counted_but_not_all_kept() {
     let text = "<STMTTRN><DTPOSTED>x</STMTTRN>\n".repeat(5_000);
     let rejected = reading(text.as_bytes()).rejected;
@@ -170,7 +244,7 @@ fn draft(at: usize, row: &(i64, i64, String, String, bool)) -> TransactionDraft 
         posted_on: date_from_days(*day),
         authorized_on: None,
         amount: Money::new(*minor, Currency::EUR),
-        description: if both { format!("{name} {memo}") } else { name.clone() },
+        description: if both { joined(name, memo) } else { name.clone() },
         counterparty: None,
         counterparty_logo_url: None,
         category: None,

@@ -87,8 +87,10 @@ impl<'a, 'h> Walker<'a, 'h> {
 
     fn enter(&mut self, name: &str, at: usize) {
         let Some(mut opened) = aggregate(name) else { return };
-        // Transfers name the other account with the same aggregate as the statement's own.
-        if opened.part == Part::Account && (self.row.is_some() || self.trade.is_some()) {
+        // Transfers and lists of accounts name other accounts with the same aggregate as the statement's own.
+        let is_listed = self.open.iter().any(|it| it.part == Part::AccountList);
+        let is_within = is_listed || self.row.is_some() || self.trade.is_some();
+        if opened.part == Part::Account && is_within {
             opened = Aggregate { rank: DETAIL_RANK, part: Part::Aside, ..opened };
         }
         while self.open.last().is_some_and(|it| it.rank >= opened.rank) {
@@ -184,10 +186,7 @@ impl<'a, 'h> Walker<'a, 'h> {
     fn leaf(&mut self, name: &str, value: Cow<'a, str>, at: usize) {
         let value = if name == "TRNAMT" { self.marks.settle(value) } else { value };
         let unused = match self.open.last().map(|it| it.part) {
-            Some(Part::Row) => match &mut self.row {
-                Some((_, row)) => row.set(name, value),
-                None => None,
-            },
+            Some(Part::Row) => self.row_leaf(name, value),
             Some(Part::Trade | Part::Position | Part::Security | Part::Inner) => {
                 self.inner_leaf(name, value)
             }
@@ -199,6 +198,10 @@ impl<'a, 'h> Walker<'a, 'h> {
             // Stray text after the tag of an aggregate is not a value.
             self.enter(name, at);
         }
+    }
+
+    fn row_leaf(&mut self, name: &str, value: Cow<'a, str>) -> Option<Cow<'a, str>> {
+        self.row.as_mut().and_then(|(_, row)| row.set(name, value))
     }
 
     fn inner_leaf(&mut self, name: &str, value: Cow<'a, str>) -> Option<Cow<'a, str>> {
@@ -226,11 +229,9 @@ impl<'a, 'h> Walker<'a, 'h> {
                 // An ignored aggregate without an end tag may be followed by one that is used.
                 return aggregate(name).map(|_| value);
             }
-            (Part::Payee, "NAME") => {
-                if let Some((_, row)) = &mut self.row {
-                    row.payee.get_or_insert(value);
-                }
-            }
+            (Part::Payee, "NAME") => return self.row_leaf("PAYEE", value),
+            // The end tag is missing.
+            (Part::Payee, _) => return self.row_leaf(name, value),
             (Part::Currency, "CURSYM" | "CURRATE") => self.currency_leaf(name, value),
             // The end tag is missing.
             (Part::Currency, _) => match &mut self.row {
@@ -424,6 +425,9 @@ fn set_of_statement<'a>(
     match (part, name) {
         (Part::Account, "BANKID" | "BROKERID") => {
             statement.bank.get_or_insert(value);
+        }
+        (Part::Account, "BRANCHID") => {
+            statement.branch.get_or_insert(value);
         }
         (Part::Account, "ACCTID") => {
             statement.number.get_or_insert(value);

@@ -8,6 +8,7 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
+use base::category::Category;
 use base::draft::{AccountDraft, AccountKind, TradeDraft, TransactionDraft};
 use base::{Currency, Date, Money};
 
@@ -15,7 +16,7 @@ use super::limits::{ACCOUNTS_MAX, counted};
 use super::ofx::tokens::clean;
 use super::plain_amount::{Comma, amount, quote, rounding_note};
 use super::source_category::{self, SourceCategory};
-use super::text::decode;
+use super::text::{decode, joined};
 use super::{
     DateOrder, FileAccount, FileContents, FileError, FileQuestion, Format, NoteKind, Notes,
     ParseOptions, Rejections,
@@ -255,6 +256,7 @@ impl<'a, 'h> AccountsBuilder<'a, 'h> {
         let draft = draft(posted_on, parsed.money, description(record));
         let category = record.category.filter(|_| !record.is_split).and_then(source_category);
         let category = category.and_then(|it| it.facing(parsed.minor() > 0));
+        let category = category.or_else(|| opening_category(record, parsed.minor()));
         Ok((TransactionDraft { category, ..draft }, note))
     }
 }
@@ -279,10 +281,8 @@ fn description(record: &Record<'_>) -> String {
     let transfer = record.category.and_then(other_account).map(|it| format!("Transfer [{it}]"));
     let payee = record.payee.or(transfer.as_deref());
     match (payee, record.memo) {
-        (Some(payee), Some(memo)) if payee != memo => {
-            format!("{} {}", clean(payee), clean(memo))
-        }
-        (Some(words), _) | (None, Some(words)) => clean(words).into_owned(),
+        (Some(payee), Some(memo)) => joined(&clean(payee), &clean(memo)),
+        (Some(words), None) | (None, Some(words)) => clean(words).into_owned(),
         (None, None) => match (record.number, record.category) {
             (Some(number), _) if number.bytes().all(|it| it.is_ascii_digit()) => {
                 format!("Check {number}")
@@ -305,6 +305,13 @@ fn source_category(text: &str) -> Option<SourceCategory> {
 /// The account that a category such as `[Savings]/Class` names.
 fn other_account(category: &str) -> Option<&str> {
     category.strip_prefix('[')?.split_once(']').map(|it| it.0.trim())
+}
+
+/// An opening balance is no income and no spending.
+fn opening_category(record: &Record<'_>, minor: i64) -> Option<Category> {
+    opening_of(record)?;
+    let code = if minor < 0 { "TRANSFER_OUT" } else { "TRANSFER_IN" };
+    Category::parse(&format!("{code}_ACCOUNT_TRANSFER"))
 }
 
 fn opening_of<'a>(record: &Record<'a>) -> Option<&'a str> {

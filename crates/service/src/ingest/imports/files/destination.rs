@@ -147,15 +147,18 @@ pub(super) fn account_link(account: &FileAccount, columns: Option<&str>) -> Opti
         (Some(columns), "") => ("csv", columns.to_owned()),
         // The name that an app gives to an account is unique in its own files only.
         (Some(columns), name) if !is_full => ("csv", format!("{name}\u{1f}{columns}")),
-        // A bank may use the same number for a checking and a savings account.
-        (_, number) => {
-            let parts = [account.bank.as_deref(), Some(number), draft.subtype.as_deref()];
-            ("file", parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
-        }
+        (_, number) => ("file", identity::iban(number).unwrap_or_else(|| number_in_full(account))),
     };
     text::truncate_id(&mut external_id);
     let is_named = columns.is_some() && identity::is_own_name(&draft.external_id);
     Some(AccountLink { provenance, external_id, is_full: is_full || is_named })
+}
+
+/// The number of an account with its bank and type: a bank may use the same number for a checking and a savings account.
+fn number_in_full(account: &FileAccount) -> String {
+    let draft = &account.draft;
+    let parts = [account.bank.as_deref(), Some(&draft.external_id), draft.subtype.as_deref()];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 const LINKED: &str = "select account_id from account_links

@@ -78,8 +78,16 @@ pub(super) fn is_other(known: &[String], account: &FileAccount) -> bool {
                 return true;
             };
             let bank = account.bank.as_deref();
-            at > 0 && bank.is_some_and(|bank| parts[0] != bank)
+            at > 0 && bank.is_some_and(|bank| is_other_bank(parts[0], bank))
         })
+}
+
+/// Whether two names of a bank differ. A file may name the branch, as in `30004-00012`, and another one not.
+fn is_other_bank(one: &str, other: &str) -> bool {
+    let has_branch = |whole: &str, bank: &str| {
+        whole.strip_prefix(bank).is_some_and(|it| it.is_empty() || it.starts_with('-'))
+    };
+    !has_branch(one, other) && !has_branch(other, one)
 }
 
 /// Whether a stored identifier, such as `121000248 123456789 checking`, has a full number.
@@ -92,18 +100,35 @@ fn is_full_identifier(identifier: &str) -> bool {
     }
 }
 
+/// The letters and digits of a number.
+fn bare(number: &str) -> String {
+    number.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_uppercase).collect()
+}
+
+/// Whether letters and digits have the form of an IBAN.
+fn is_iban(bare: &str) -> bool {
+    let bytes = bare.as_bytes();
+    (15..=34).contains(&bytes.len())
+        && bytes[..2].iter().all(u8::is_ascii_uppercase)
+        && bytes[2..4].iter().all(u8::is_ascii_digit)
+}
+
+/// The IBAN without spaces, if the number is a valid one. It names its account without the bank.
+pub(super) fn iban(number: &str) -> Option<String> {
+    let bare = bare(number);
+    // The check of ISO 13616: the first four characters behind the others, letters as numbers from 10, modulo 97.
+    let checked = bare.chars().cycle().skip(4).take(bare.chars().count());
+    let remainder = checked.fold(0, |sum, it| match it.to_digit(36) {
+        Some(digit @ 0..10) => (sum * 10 + digit) % 97,
+        Some(letter) => (sum * 100 + letter) % 97,
+        None => 0,
+    });
+    (is_iban(&bare) && remainder == 1).then_some(bare)
+}
+
 /// Equal letters and digits; or one is an IBAN that contains the other.
 fn is_same_number(one: &str, other: &str) -> bool {
-    let bare = |text: &str| -> String {
-        text.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_uppercase).collect()
-    };
     let (one, other) = (bare(one), bare(other));
-    let is_iban = |text: &str| {
-        let bytes = text.as_bytes();
-        (15..=34).contains(&bytes.len())
-            && bytes[..2].iter().all(u8::is_ascii_uppercase)
-            && bytes[2..4].iter().all(u8::is_ascii_digit)
-    };
     let contains = |iban: &str, number: &str| {
         is_iban(iban) && !is_iban(number) && number.len() >= LENGTH_LEAST && iban.ends_with(number)
     };
@@ -122,6 +147,30 @@ mod tests {
     fn account(bank: Option<&str>, number: &str) -> FileAccount {
         let draft = AccountDraft::new(number, "A", AccountKind::Depository, Currency::USD);
         FileAccount { bank: bank.map(str::to_owned), draft, stated_change_minor: None }
+    }
+
+    #[test]
+    fn a_valid_iban_names_its_account_without_the_bank() {
+        for (number, expected) in [
+            ("DE89 3704 0044 0532 0130 00", Some("DE89370400440532013000")),
+            ("gb82WEST12345698765432", Some("GB82WEST12345698765432")),
+            ("DE88370400440532013000", None),
+            ("121000248123456", None),
+            ("", None),
+            ("ÄÖ12", None),
+        ] {
+            assert_eq!(iban(number).as_deref(), expected, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_branch_distinguishes_accounts_unless_a_file_does_not_name_it() {
+        let known = |text: &str| vec![text.to_owned()];
+        let account = account(Some("30004-00012"), "00010114701");
+        assert!(!is_other(&known("30004-00012 00010114701 checking"), &account));
+        assert!(!is_other(&known("30004 00010114701 checking"), &account));
+        assert!(is_other(&known("30004-00999 00010114701 checking"), &account));
+        assert!(is_other(&known("3000 00010114701 checking"), &account));
     }
 
     #[test]
