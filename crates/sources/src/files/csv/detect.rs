@@ -134,6 +134,12 @@ impl<'a> Table<'a> {
         count * 2 > self.rows.len() || self.rows.is_empty()
     }
 
+    /// Whether not all cells of a column are the same.
+    fn is_varied(&self, column: usize) -> bool {
+        let first = self.cells(column).next();
+        self.cells(column).any(|it| Some(it) != first)
+    }
+
     /// Whether most non-empty cells are amounts: one broken row must not hide the column.
     pub(super) fn is_amount(&self, column: usize) -> bool {
         let filled = || self.cells(column).filter(|it| !it.is_empty());
@@ -296,7 +302,11 @@ impl<'a> Table<'a> {
             (0..self.width).filter(move |it| !used.contains(it)).collect::<Vec<usize>>()
         };
         if !columns.contains_key(&Field::Date) {
-            let date = free(columns).into_iter().find(|it| self.is_date(*it));
+            let dates: Vec<usize> =
+                free(columns).into_iter().filter(|it| self.is_date(*it)).collect();
+            // Dates that are the same in each row may be those of the statement.
+            let varied = dates.iter().find(|it| self.is_varied(**it)).copied();
+            let date = varied.or(dates.first().copied());
             columns.extend(date.map(|it| (Field::Date, it)));
         }
         let has_amount =

@@ -328,6 +328,8 @@ pub(super) const WORDS: &[(Field, &[&str])] = &[
         Field::Currency,
         &[
             "currency",
+            "currency code",
+            "transaction currency",
             "ccy",
             "währung",
             "waehrung",
@@ -349,6 +351,7 @@ pub(super) const WORDS: &[(Field, &[&str])] = &[
             "account no",
             "account no.",
             "account",
+            "account id",
             "iban",
             "kontonummer",
             "konto",

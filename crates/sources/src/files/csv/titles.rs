@@ -1,5 +1,7 @@
 //! The column titles that banks use, in the languages of the known files.
 
+use std::borrow::Cow;
+
 use super::mapping::{Field, plain};
 pub(super) use super::title_words::WORDS;
 use super::words::has_word;
@@ -246,9 +248,28 @@ pub(super) fn known(titles: &[String]) -> usize {
     titles.iter().filter(names_field).count()
 }
 
-/// The title without a suffix in parentheses, such as a currency.
-fn bare(title: &str) -> String {
-    let title = plain(title);
+/// The title as separate words: `running_balance` and `RunningBalance` become `running balance`.
+pub(super) fn separated(title: &str) -> Cow<'_, str> {
+    let is_joined = |(before, letter): (char, char)| before.is_lowercase() && letter.is_uppercase();
+    let has_edge = || title.chars().zip(title.chars().skip(1)).any(is_joined);
+    if !title.contains('_') && !has_edge() {
+        return Cow::Borrowed(title);
+    }
+    let mut separated = String::with_capacity(title.len() + 4);
+    let mut before = ' ';
+    for letter in title.chars() {
+        if is_joined((before, letter)) {
+            separated.push(' ');
+        }
+        separated.push(if letter == '_' { ' ' } else { letter });
+        before = letter;
+    }
+    Cow::Owned(separated)
+}
+
+/// The title in small letters and separate words, without a suffix in parentheses, such as a currency.
+pub(super) fn bare(title: &str) -> String {
+    let title = plain(&separated(title));
     let title = title.trim_start_matches('#');
     let end = title.find(['(', '[']).filter(|it| *it > 0).unwrap_or(title.len());
     let bare = title[..end].trim_end_matches([' ', ':', '*', '#', '.']);

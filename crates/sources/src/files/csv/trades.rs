@@ -5,6 +5,7 @@ use base::Fixed9;
 use base::draft::{TradeDraft, TradeKind, TransactionDraft};
 
 use super::rows::{Cells, cell};
+use super::titles::separated;
 use super::words::plain;
 use crate::files::table_amount::DecimalMark;
 use crate::json_decimal::parse_json_decimal;
@@ -83,7 +84,7 @@ const QUANTITIES: &[&str] = &[
 impl TradeColumns {
     /// The columns, if the titles have an action, a security and a number of units.
     pub(super) fn find(titles: &[String]) -> Option<TradeColumns> {
-        let plain: Vec<String> = titles.iter().map(|it| words(it)).collect();
+        let plain: Vec<String> = titles.iter().map(|it| words(&separated(it))).collect();
         let find =
             |known: &[&str]| known.iter().find_map(|it| plain.iter().position(|title| title == it));
         let (symbol, name) = (find(SYMBOLS), find(NAMES));
