@@ -129,6 +129,11 @@ impl<'a> Table<'a> {
         self.cells(column).all(|it| it.is_empty() || is_such(it))
     }
 
+    /// Whether the cells of a column can be currencies. A code that is none, such as BTC, is reported for each row.
+    pub(super) fn has_codes(&self, column: usize) -> bool {
+        self.holds(column, |it| !dates::looks_like(it, self.today) && !table_amount::looks_like(it))
+    }
+
     pub(super) fn is_date(&self, column: usize) -> bool {
         let count = self.cells(column).filter(|it| dates::looks_like(it, self.today)).count();
         count * 2 > self.rows.len() || self.rows.is_empty()
@@ -187,51 +192,13 @@ impl<'a> Table<'a> {
             columns.remove(&Field::Credit);
         }
         self.find_currency_columns(titles, columns);
+        self.find_paired_currency(titles, columns);
         // Signs are more reliable than words beside them.
         let is_signed = columns.get(&Field::Amount).is_none_or(|it| self.has_signs(*it));
         if is_signed {
             columns.remove(&Field::Direction);
         }
         self.prefer_own_currency(titles, columns);
-    }
-
-    /// Assigns columns of amounts whose titles are nothing but a currency. Each row fills one of them.
-    fn find_currency_columns(&self, titles: &[String], columns: &mut BTreeMap<Field, usize>) {
-        let money = [Field::Amount, Field::Debit, Field::Credit];
-        if money.iter().any(|it| columns.contains_key(it)) {
-            return;
-        }
-        let is_such = |column: &usize| {
-            titles::is_only_currency(&titles[*column])
-                && !columns.values().any(|it| it == column)
-                && self.is_amount(*column)
-        };
-        let mut found = (0..titles.len()).filter(is_such);
-        let (first, second) = (found.next(), found.next());
-        columns.extend(first.map(|it| (Field::Amount, it)));
-        columns.extend(second.map(|it| (Field::OtherAmount, it)));
-    }
-
-    /// Of an amount in a foreign currency and the amount in the account's, the latter counts.
-    fn prefer_own_currency(&self, titles: &[String], columns: &mut BTreeMap<Field, usize>) {
-        let Some(amount) = columns.get(&Field::Amount) else { return };
-        let named = |column: usize| titles.get(column).and_then(|it| titles::currency(it));
-        let is_own = |column: &usize| {
-            named(*column).is_some()
-                && titles::rank(Field::Amount, &titles[*column]).is_some()
-                && self.is_amount(*column)
-                && self.cells(*column).any(|it| !it.is_empty())
-        };
-        if named(*amount).is_none()
-            && columns.contains_key(&Field::Currency)
-            && let Some(own) = (0..titles.len()).find(is_own)
-        {
-            columns.insert(Field::Amount, own);
-        }
-        // The title names the currency of all rows; the column names that of the purchase.
-        if columns.get(&Field::Amount).is_some_and(|it| named(*it).is_some()) {
-            columns.remove(&Field::Currency);
-        }
     }
 
     /// Whether the contents of a column fit the field that its title names.
@@ -242,10 +209,12 @@ impl<'a> Table<'a> {
                 self.is_amount(column)
             }
             Field::Direction => self.direction_of(column, None).is_some_and(|it| !it.blank_is_out),
-            // A code that is no currency, such as BTC, is reported for each row.
-            Field::Currency => self.holds(column, |it| {
-                !dates::looks_like(it, self.today) && !table_amount::looks_like(it)
-            }),
+            Field::Currency => self.has_codes(column),
+            Field::Card => {
+                let digits = |it: &str| it.bytes().filter(u8::is_ascii_digit).count();
+                self.holds(column, |it| digits(it) >= 4 && !dates::looks_like(it, self.today))
+                    && self.cells(column).any(|it| !it.is_empty())
+            }
             Field::Account => self.is_own_account(column) && !self.is_behind_counterparty(column),
             Field::MerchantCode => {
                 self.holds(column, |it| it.len() <= 4 && it.bytes().all(|it| it.is_ascii_digit()))
@@ -354,6 +323,9 @@ impl<'a> Table<'a> {
             indexes.iter().map(|(field, index)| (*field, vec![column(*index)])).collect();
         if let Some(index) = self.more_text(titles, indexes) {
             columns.entry(Field::Description).or_default().push(column(index));
+        }
+        if let Some(index) = self.second_currency(titles, indexes) {
+            columns.entry(Field::Currency).or_default().push(column(index));
         }
         if let Some(trades) = TradeColumns::find(titles) {
             let texts = columns.entry(Field::Description).or_default();

@@ -5,6 +5,7 @@ mod account_names;
 mod accounts;
 mod balance_notes;
 mod charges;
+mod currency_columns;
 mod currency_evidence;
 mod detect;
 mod dialect;

@@ -77,6 +77,55 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether money out and money in each have their own column of currencies, so that a row may be an exchange.
+    fn has_sides(&self) -> bool {
+        self.currencies.len() > 1 && self.amount.is_none() && self.direction.is_none()
+    }
+
+    /// The directions by the filled columns of amounts. Of an exchange for what is no currency, such as coins, only the
+    /// side that is money is read.
+    pub(super) fn filled_sides(&self, cells: Cells<'_>) -> [Option<Option<Direction>>; 2] {
+        if !self.has_sides() {
+            return [Some(None), None];
+        }
+        let both = [Direction::Out, Direction::In];
+        let [out, into] = both.map(|it| self.has_side(cells, it));
+        let [out_is_money, into_is_money] =
+            both.map(|it| self.row_currency(cells, Some(it)).is_ok());
+        let is_exchange = out && into;
+        let side = |is_read: bool, it: Direction| is_read.then_some(Some(it));
+        let sides = [
+            side(out && (out_is_money || !is_exchange || !into_is_money), Direction::Out),
+            side(into && (into_is_money || !is_exchange), Direction::In),
+        ];
+        if out || into { sides } else { [Some(None), None] }
+    }
+
+    fn has_side(&self, cells: Cells<'_>, direction: Direction) -> bool {
+        let column = if direction == Direction::Out { self.debit } else { self.credit };
+        cell(cells, column).bytes().any(|it| matches!(it, b'1'..=b'9'))
+    }
+
+    /// The note on the side of an exchange that is no money.
+    pub(super) fn unread_side_note(
+        &self,
+        cells: Cells<'_>,
+        direction: Option<Direction>,
+    ) -> Option<String> {
+        if !self.has_sides() {
+            return None;
+        }
+        let (other, column) = match direction? {
+            Direction::Out => (Direction::In, self.credit),
+            Direction::In => (Direction::Out, self.debit),
+        };
+        let reason = self.row_currency(cells, Some(other)).err()?;
+        let amount = quote(cell(cells, column));
+        let is_unread = self.has_side(cells, other);
+        is_unread
+            .then(|| format!("The other side of the exchange, {amount}, is not imported: {reason}"))
+    }
+
     /// The column of amounts in another currency, if the row has its amount there.
     fn filled_other_amount(&self, cells: Cells<'_>) -> Option<(usize, Currency)> {
         let is_filled = |column: usize| !cell(cells, Some(column)).is_empty();

@@ -95,7 +95,7 @@ pub(super) struct Reader<'m> {
     pub(super) other_amount: Option<(usize, Currency)>,
     pub(super) debit: Option<usize>,
     pub(super) credit: Option<usize>,
-    direction: Option<usize>,
+    pub(super) direction: Option<usize>,
     fee: Option<usize>,
     balance: Option<usize>,
     category: Option<usize>,
@@ -211,9 +211,12 @@ impl<'m> Reader<'m> {
         let (posted_on, authorized_on, is_booked) =
             self.dates(cells).map_err(|reason| self.rejection(cells, reason))?;
         let is_pending = !is_booked || self.has_status(cells, &self.mapping.pending_words);
-        let directions = self.directions(cells).map_err(clear)?;
-        for direction in directions.into_iter().flatten() {
-            let entry = self.entry(cells, (posted_on, authorized_on), direction).map_err(clear)?;
+        let [first, second] = self.directions(cells).map_err(clear)?;
+        let entry = |direction| self.entry(cells, (posted_on, authorized_on), direction);
+        // Both sides of an exchange are read before one is added.
+        let first = first.map(entry).transpose().map_err(clear)?;
+        let second = second.map(entry).transpose().map_err(clear)?;
+        for entry in first.into_iter().chain(second) {
             add(Entry { is_pending, ..entry }).map_err(clear)?;
         }
         Ok(())
@@ -320,7 +323,7 @@ impl<'m> Reader<'m> {
 
     /// The direction of the money, if the file has a column for it. An exchange has both directions.
     fn directions(&self, cells: Cells<'_>) -> Result<[Option<Option<Direction>>; 2], String> {
-        let Some(column) = self.direction else { return Ok([Some(None), None]) };
+        let Some(column) = self.direction else { return Ok(self.filled_sides(cells)) };
         let word = cell(cells, Some(column));
         let is_in = |words: &[String]| words.iter().any(|it| it.eq_ignore_ascii_case(word));
         let mapping = self.mapping;
@@ -346,6 +349,7 @@ impl<'m> Reader<'m> {
     ) -> Result<Entry<'c>, String> {
         let currency = self.row_currency(cells, direction)?;
         let RowMoney { minor, sign, has_plus, note } = self.money(cells, direction, currency)?;
+        let note = note.or_else(|| self.unread_side_note(cells, direction));
         let fee_minor = match (self.amount, direction) {
             // The amount that arrives is stated after fees.
             (None, Some(Direction::In)) => 0,
