@@ -66,8 +66,10 @@ fn joined(text: &str, behind: &str) -> String {
     }
 }
 
-/// The last four digits of a number.
+/// The last four digits of a number, which may be written in groups.
 fn last_four(number: &str) -> Option<String> {
-    let digits: String = number.chars().rev().take_while(char::is_ascii_digit).take(4).collect();
+    let is_grouped = !number.chars().any(char::is_alphabetic);
+    let parts = number.chars().rev().filter(|it| !(is_grouped && matches!(it, '-' | ' ')));
+    let digits: String = parts.take_while(char::is_ascii_digit).take(4).collect();
     (digits.len() == 4).then(|| digits.chars().rev().collect())
 }

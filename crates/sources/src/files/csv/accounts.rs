@@ -6,18 +6,17 @@ use base::draft::{AccountDraft, AccountKind, BalanceDraft, TradeDraft, Transacti
 use base::{Currency, Date, Money, Timestamp, days_from_date};
 
 use super::account_names::{self, AccountLabels};
+use super::account_number;
 use super::balance_notes;
 use super::charges::{self, OpenRow};
 use super::kinds::{self, KindOfAccount, MoneySigns};
-use super::mapping::{Field, Mapping};
+use super::mapping::Mapping;
 use super::rows::{Entry, Sign};
 use super::running_balance::{self, BalanceStep, Proof};
 use super::trades::RowTrade;
 use crate::files::source_category::SourceCategory;
 use crate::files::table_amount::Direction;
-use crate::files::{
-    ChargeSign, FileAccount, FileQuestion, NoteKind, Notes, ParseOptions, Rejections,
-};
+use crate::files::{ChargeSign, FileAccount, FileQuestion, Notes, ParseOptions, Rejections};
 use crate::plausibility::is_implausible_amount;
 use crate::unique_ids::make_ids_unique;
 
@@ -28,7 +27,7 @@ const CONTINUED_BYTES_MAX: usize = 1_000;
 
 #[derive(Default)]
 pub(super) struct TableAccounts {
-    accounts: Vec<AccountRows>,
+    pub(super) accounts: Vec<AccountRows>,
     indexes: BTreeMap<(String, String, Currency), usize>,
     last: usize,
     pub(super) notes: Notes,
@@ -56,24 +55,24 @@ struct OpenQuestions {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowPlace(usize, usize);
 
-struct AccountRows {
-    number: String,
+pub(super) struct AccountRows {
+    pub(super) number: String,
     name: String,
     /// The type of account in the words of the file; empty if it has none.
     account_type: String,
-    currency: Currency,
-    /// The card that all rows name; empty if they name several.
+    pub(super) currency: Currency,
+    /// The card that all rows with one name; none if no row names one, empty if they name several.
     card: Option<String>,
-    rows: Vec<TransactionDraft>,
-    details: Vec<RowDetails>,
+    pub(super) rows: Vec<TransactionDraft>,
+    pub(super) details: Vec<RowDetails>,
     /// The trades, by the index of their row.
     trades: Vec<(usize, RowTrade)>,
 }
 
 /// The values of a row that a draft has no field for.
 #[derive(Clone, Copy)]
-struct RowDetails {
-    line: usize,
+pub(super) struct RowDetails {
+    pub(super) line: usize,
     sign: Sign,
     has_plus: bool,
     fee_minor: i64,
@@ -88,8 +87,8 @@ impl TableAccounts {
             self.notes.add(Some(line), note);
         }
         let account = &mut self.accounts[index];
-        if account.card.as_deref().is_some_and(|it| !same(it, entry.card)) {
-            account.card = Some(String::new());
+        if !entry.card.is_empty() {
+            account.add_card(entry.card);
         }
         let row = account.rows.len();
         account.trades.extend(entry.trade.map(|it| (row, it)));
@@ -149,7 +148,7 @@ impl TableAccounts {
                     name: key.1.clone(),
                     account_type: entry.account_type.to_owned(),
                     currency: entry.currency,
-                    card: Some(entry.card.to_owned()),
+                    card: None,
                     rows: Vec::new(),
                     details: Vec::new(),
                     trades: Vec::new(),
@@ -174,10 +173,11 @@ impl TableAccounts {
             let others = self.accounts.split_off(1.min(self.accounts.len()));
             others.iter().for_each(|it| self.warn_left_out(it));
         }
-        if let ([account], Some(number)) = (self.accounts.as_mut_slice(), &facts.number)
+        if let [account] = self.accounts.as_mut_slice()
             && account.number.is_empty()
         {
-            account.number.clone_from(number);
+            let card = account.card_number(facts);
+            account.number = facts.number.clone().or(card).unwrap_or_default();
         }
         self.note_other_currencies(mapping);
         let labels: Vec<_> = self.accounts.iter().map(AccountRows::labels).collect();
@@ -199,43 +199,6 @@ impl TableAccounts {
 }
 
 impl TableAccounts {
-    /// Warns of rows in another currency, unless they are steps of an exchange, which add up to nothing.
-    fn warn_left_out(&mut self, other: &AccountRows) {
-        let sum = other.rows.iter().fold(0, |sum: i128, it| sum + i128::from(it.amount.minor()));
-        let (count, code) = (other.rows.len(), other.currency.code());
-        let kept = self.accounts.first().map_or("", |it| it.currency.code());
-        if sum != 0 {
-            let line = other.details.first().map_or(1, |it| it.line);
-            let rows = if count == 1 { "row is" } else { "rows are" };
-            let text = format!(
-                "{count} {rows} in {code} and not imported, because this account is in {kept}."
-            );
-            self.notes.warn(NoteKind::OtherCurrency, line, text);
-        }
-    }
-
-    /// Notes rows of an account that have their amount in a column of another currency.
-    fn note_other_currencies(&mut self, mapping: &Mapping) {
-        if !mapping.columns.contains_key(&Field::OtherAmount) {
-            return;
-        }
-        for other in &self.accounts {
-            let is_main =
-                |it: &&AccountRows| it.number == other.number && it.currency != other.currency;
-            let Some(main) = self.accounts.iter().find(is_main) else { continue };
-            if mapping.currency.as_deref() != Some(main.currency.code()) {
-                continue;
-            }
-            let (count, code) = (other.rows.len(), other.currency.code());
-            let rows = if count == 1 { "row is" } else { "rows are" };
-            let text = format!(
-                "{count} {rows} in {code}, in an account separate from that in {}.",
-                main.currency.code()
-            );
-            self.notes.add(other.details.first().map(|it| it.line), text);
-        }
-    }
-
     /// The sign of charges in a file with several accounts, which is the same for all of them: by the balances of one
     /// of them, else by all rows.
     fn shared_charges(&self, mapping: &Mapping) -> Option<(ChargeSign, bool)> {
@@ -265,6 +228,21 @@ impl AccountRows {
         self.currency == entry.currency
             && same(&self.number, entry.account)
             && same(&self.name, &entry.account_name)
+    }
+
+    fn add_card(&mut self, card: &str) {
+        match &self.card {
+            Some(known) if same(known, card) || known.is_empty() => {}
+            Some(_) => self.card = Some(String::new()),
+            None => self.card = Some(card.to_owned()),
+        }
+    }
+
+    /// The number of the card, if the account is that of one card. The last digits alone are only a mask.
+    fn card_number(&self, facts: &TableFacts<'_>) -> Option<String> {
+        let kind = facts.mapping.account_kind.or(facts.kind.map(|(kind, _)| kind));
+        let is_card = kind == Some(AccountKind::Credit) && self.name.is_empty();
+        self.card.clone().filter(|it| is_card && account_number::is_card_number(it))
     }
 
     fn labels(&self) -> AccountLabels<'_> {
@@ -338,7 +316,7 @@ impl AccountRows {
     fn known_kind(&self, facts: &TableFacts<'_>) -> Option<KindOfAccount> {
         let by_name = || kinds::of_name(&self.name).or_else(|| kinds::of_name(&self.number));
         let by_iban = || {
-            let is_iban = super::read::iban(&self.number).is_some();
+            let is_iban = account_number::iban(&self.number).is_some();
             is_iban.then_some((AccountKind::Depository, Some("checking")))
         };
         let mapped = facts.mapping.account_kind.map(|it| (it, None));

@@ -2,11 +2,13 @@
 //! as a mapping, and the file is then read by that mapping.
 
 mod account_names;
+mod account_number;
 mod accounts;
 mod balance_notes;
 mod charges;
 mod currency_columns;
 mod currency_evidence;
+mod currency_notes;
 mod detect;
 mod dialect;
 mod ending;

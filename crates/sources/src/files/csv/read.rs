@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use base::Currency;
 
+use super::account_number;
 use super::accounts::{TableAccounts, TableFacts};
 use super::currency_evidence::{CurrencyEvidence, TableTexts, assumption_note};
 use super::detect;
@@ -38,7 +39,7 @@ pub(super) fn read(
     let (order, question) = evidence.order(mapping, options, mark);
     let reversals = evidence.has_reversals();
     let above = rows_above(text, mapping);
-    let number = number_above(&above);
+    let number = account_number::find_above(&above, options.today);
     let mut reader = Reader::new(mapping, &layout, options, (order, mark), reversals, titles.len());
     reader.trades = mapping.has_header.then(|| TradeColumns::find(&titles)).flatten();
     reader.other_amount = layout.one(Field::OtherAmount).map(|column| {
@@ -313,22 +314,4 @@ fn rows_above(text: &str, mapping: &Mapping) -> Vec<sample::Row> {
     let mut rows = sample::rows(text, mapping.delimiter, 0);
     rows.retain(|it| it.line <= mapping.skip_lines.min(sample::PREAMBLE_LINES));
     rows
-}
-
-/// The account number, if there is an IBAN above the titles.
-fn number_above(above: &[sample::Row]) -> Option<String> {
-    let cells = above.iter().flat_map(|row| &row.cells);
-    cells.flat_map(|cell| cell.split(['"', ';', ',', '\t', '|', ':'])).find_map(iban)
-}
-
-pub(super) fn iban(text: &str) -> Option<String> {
-    let bare: String = text.chars().filter(|it| !it.is_whitespace()).take(40).collect();
-    let (country, rest) = bare.split_at_checked(2)?;
-    let digits = rest.bytes().filter(u8::is_ascii_digit).count();
-    let is_iban = (15..=34).contains(&bare.len())
-        && country.bytes().all(|it| it.is_ascii_uppercase())
-        && rest.bytes().take(2).all(|it| it.is_ascii_digit())
-        && rest.bytes().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit())
-        && digits >= 10;
-    is_iban.then_some(bare)
 }

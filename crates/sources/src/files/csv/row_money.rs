@@ -19,7 +19,7 @@ pub(super) fn currency_of_iban(number: &str) -> Option<Currency> {
     if number.len() < 15 || !number.as_bytes()[0].is_ascii_uppercase() {
         return None;
     }
-    let country = super::read::iban(number)?;
+    let country = super::account_number::iban(number)?;
     let code = match &country[..2] {
         "AT" | "BE" | "CY" | "DE" | "EE" | "ES" | "FI" | "FR" | "GR" | "HR" | "IE" | "IT"
         | "LT" | "LU" | "LV" | "MT" | "NL" | "PT" | "SI" | "SK" => "EUR",
