@@ -153,6 +153,9 @@ impl<'a> Table<'a> {
     }
 
     fn guess(&self) -> Option<DetectedLayout> {
+        if self.titles.is_some_and(|it| titles::are_of_positions(&it.cells)) {
+            return None;
+        }
         let mut columns: BTreeMap<Field, usize> = BTreeMap::new();
         if let Some(titles) = self.titles {
             self.by_words(&titles.cells, &mut columns);

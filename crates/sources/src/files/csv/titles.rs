@@ -220,7 +220,37 @@ const OTHER_NUMBERS: &[&str] = &[
 
 /// Whether a title names a number that is no amount of money that moved, such as a price.
 pub(super) fn is_other_number(title: &str) -> bool {
-    has_word(title, OTHER_NUMBERS)
+    has_word(&separated(title), OTHER_NUMBERS)
+}
+
+/// Words in titles of what a position is worth and what it cost.
+const WORTHS: &[&str] = &[
+    "book value",
+    "closing price",
+    "closing value",
+    "cost basis",
+    "cost share",
+    "current value",
+    "gain loss",
+    "holding period",
+    "market value",
+    "total gain",
+    "unrealized gain",
+    "unrealized gain loss",
+    "unrealised gain",
+];
+
+/// Whether the titles are those of a list of positions or tax lots: what they are worth and what they cost, but no
+/// amount that moved, or no date on which it did.
+pub(super) fn are_of_positions(titles: &[String]) -> bool {
+    let has = |field: Field| {
+        let words = WORDS.iter().filter(|(it, _)| *it == field).flat_map(|(_, words)| *words);
+        let words: Vec<&str> = words.copied().collect();
+        titles.iter().any(|it| words.contains(&bare(it).as_str()))
+    };
+    let worths = titles.iter().filter(|it| has_word(&separated(it), WORTHS)).count();
+    let has_amount = || [Field::Amount, Field::Debit, Field::Credit].into_iter().any(has);
+    worths >= 2 && !(has_amount() && has(Field::Date))
 }
 
 /// Whether a title names the other side of a transaction.
@@ -310,4 +340,40 @@ pub(super) fn currency(title: &str) -> Option<&'static str> {
 /// Whether a title is nothing but a currency, such as `CAD$`: the column has the amounts in that currency.
 pub(super) fn is_only_currency(title: &str) -> bool {
     MONEYS.contains(&plain(title).trim_end_matches('$').trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joined_words_are_known_titles() {
+        for (title, field) in [
+            ("currencyCode", Field::Currency),
+            ("currency_code", Field::Currency),
+            ("AccountNumber", Field::Account),
+            ("account_number", Field::Account),
+            ("running_balance", Field::Balance),
+            ("RunningBalance", Field::Balance),
+            ("booking_date", Field::Date),
+            ("transaction_date", Field::Date),
+            ("amount_eur", Field::Amount),
+        ] {
+            assert!(rank(field, title).is_some(), "{title}");
+        }
+        assert_eq!(rank(Field::Date, "initial_date"), None);
+        assert_eq!(separated("IBAN"), "IBAN");
+    }
+
+    #[test]
+    fn positions_have_a_worth_and_no_amount_that_moved() {
+        let are = |titles: &[&str]| {
+            let titles: Vec<String> = titles.iter().map(|it| (*it).to_owned()).collect();
+            are_of_positions(&titles)
+        };
+        assert!(are(&["Open Date", "Quantity", "Cost/Share", "Market Value", "Gain/Loss $"]));
+        assert!(are(&["Date", "Symbol", "marketValue", "cost_basis"]));
+        assert!(!are(&["Date", "Action", "Symbol", "Amount", "Cost Basis", "Gain/Loss"]));
+        assert!(!are(&["Date", "Symbol", "Price", "Market Value"]));
+    }
 }
