@@ -471,7 +471,8 @@ impl AccountRows {
     }
 }
 
-fn midday(on: Date) -> Option<Timestamp> {
+/// Midday of a day, which is the same day in most time zones.
+pub(super) fn midday(on: Date) -> Option<Timestamp> {
     let seconds = days_from_date(on).checked_mul(86_400)?.checked_add(43_200)?;
     Timestamp::from_second(seconds).ok()
 }

@@ -56,12 +56,15 @@ pub(super) fn read(
     for row in &above {
         totals.add(row.line, &row.cells);
     }
+    if mapping.has_header {
+        totals.find_columns(&titles, layout.one(Field::Balance));
+    }
     let (ledger, mut rejected) = read_rows(text, mapping, &reader, options, &mut totals)?;
     let kind = kind_above(&above);
     let by_titles = || mapping.has_header.then(|| kinds::of_titles(&titles)).flatten();
     let facts = TableFacts { mapping, options, number, kind: kind.or_else(by_titles) };
     let (mut accounts, open, mut notes) = ledger.finish(&facts, &mut rejected);
-    totals.compare(&mut accounts, mark, &mut notes);
+    totals.compare(&mut accounts, (order, mark), options.today, &mut notes);
     let is_named = evidence.named > 0 && evidence.unnamed == 0;
     if !is_named && let Some(note) = currency_note(&reader, found, &accounts) {
         notes.add(None, note);
@@ -205,8 +208,15 @@ fn states_total(
         Some(RejectedKind::Undated) => {
             totals.add_sums(line, cells, columns) || totals.add(line, cells)
         }
-        Some(RejectedKind::Footer | RejectedKind::Balance) => totals.add(line, cells),
-        Some(RejectedKind::Row) | None => false,
+        Some(RejectedKind::Footer) => totals.add(line, cells),
+        Some(RejectedKind::Balance) => {
+            totals.add(line, cells) || totals.add_columns(line, cells, false)
+        }
+        Some(RejectedKind::Row) => false,
+        None => {
+            totals.add_columns(line, cells, true);
+            false
+        }
     }
 }
 

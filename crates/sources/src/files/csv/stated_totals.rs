@@ -1,17 +1,19 @@
 //! The totals that a table states above or below its rows, such as opening and closing balances and the sums of money in
-//! and out, compared with its rows.
+//! and out, compared with its rows. The closing balance becomes that of the account.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use base::draft::TransactionDraft;
-use base::{Currency, Money};
+use base::draft::{AccountKind, BalanceDraft, TransactionDraft};
+use base::{Currency, Date, Money};
 
+use super::accounts::midday;
 use super::dialect::tidy;
 use super::words::plain;
 use crate::files::limits::head;
 use crate::files::table_amount::{self, DecimalMark, Direction};
-use crate::files::{FileAccount, NoteKind, Notes};
+use crate::files::{DateOrder, FileAccount, NoteKind, Notes, dates};
+use crate::plausibility::is_implausible_amount;
 
 /// What a total is the total of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +39,7 @@ const LABELS: &[(Total, &[&str])] = &[
             "balance brought forward",
             "beginning balance",
             "beginsaldo",
+            "initial balance",
             "ingaende saldo",
             "kontostand alt",
             "old balance",
@@ -51,6 +54,7 @@ const LABELS: &[(Total, &[&str])] = &[
             "solde d ouverture",
             "solde initial",
             "solde precedent",
+            "start balance",
             "starting balance",
         ],
     ),
@@ -62,9 +66,12 @@ const LABELS: &[(Total, &[&str])] = &[
             "closing bal",
             "closing balance",
             "eindsaldo",
+            "end balance",
             "ending balance",
             "endsaldo",
+            "final balance",
             "kontostand neu",
+            "ledger balance",
             "neuer kontostand",
             "neuer saldo",
             "new balance",
@@ -153,6 +160,8 @@ struct StatedTotal {
     line: usize,
     text: String,
     is_negative: bool,
+    /// The label beside it, which may name its day.
+    label: String,
 }
 
 #[derive(Default)]
@@ -161,6 +170,9 @@ pub(super) struct StatedTotals {
     totals: BTreeMap<Total, Option<StatedTotal>>,
     /// The totals in the columns of the record above, which has labels and no amounts.
     header: Vec<(usize, Total)>,
+    /// The totals in columns of the table itself, and whether the column has running balances, so that it states a total
+    /// only in a row of its own.
+    columns: Vec<(usize, Total, bool)>,
 }
 
 /// The columns of a table that a row of sums is compared with.
@@ -172,6 +184,33 @@ pub(super) struct SumColumns {
 }
 
 impl StatedTotals {
+    /// Remembers the columns of the table that have totals, such as "Ending balance".
+    pub(super) fn find_columns(&mut self, titles: &[String], balance: Option<usize>) {
+        let totals = titles.iter().enumerate().filter_map(|(column, title)| {
+            let found = label(title).filter(|it| matches!(it, Total::Opening | Total::Closing));
+            found.map(|it| (column, it, balance == Some(column)))
+        });
+        self.columns = totals.collect();
+    }
+
+    /// Keeps the totals in the columns of a row of the table. Tells whether it has any.
+    pub(super) fn add_columns(
+        &mut self,
+        line: usize,
+        cells: &[Cow<'_, str>],
+        is_transaction: bool,
+    ) -> bool {
+        let mut has_total = false;
+        for index in 0..self.columns.len() {
+            let (column, total, is_running) = self.columns[index];
+            if !(is_transaction && is_running) {
+                let text = cells.get(column).map_or("", |it| tidy(it));
+                has_total |= self.set(total, line, (text, ""), false);
+            }
+        }
+        has_total
+    }
+
     /// Keeps the totals of a record above or below the rows. Tells whether it has any.
     pub(super) fn add<T: AsRef<str>>(&mut self, line: usize, cells: &[T]) -> bool {
         let cells: Vec<&str> = cells.iter().map(|it| tidy(it.as_ref())).collect();
@@ -179,7 +218,7 @@ impl StatedTotals {
         let mut has_total = false;
         for (column, total) in below {
             let text = cells.get(column).copied().unwrap_or_default();
-            has_total |= self.set(total, line, text, false);
+            has_total |= self.set(total, line, (text, ""), false);
         }
         let labels: Vec<(usize, Total)> = cells
             .iter()
@@ -204,9 +243,9 @@ impl StatedTotals {
             has_total |= match found {
                 Some(found) => {
                     let is_negative = behind.get(found + 1).is_some_and(|it| is_debit(it));
-                    self.set(*total, line, behind[found], is_negative)
+                    self.set(*total, line, (behind[found], cells[*column]), is_negative)
                 }
-                None => self.set(*total, line, inside, false),
+                None => self.set(*total, line, (inside, cells[*column]), false),
             };
         }
         has_total
@@ -230,30 +269,40 @@ impl StatedTotals {
         let mut has_total = false;
         for (total, column) in [(Total::Net, amount), (Total::Out, debit), (Total::In, credit)] {
             let text = column.and_then(|it| cells.get(it)).map_or("", |it| tidy(it));
-            has_total |= self.set(total, line, text, false);
+            has_total |= self.set(total, line, (text, ""), false);
         }
         has_total
     }
 
-    fn set(&mut self, total: Total, line: usize, text: &str, is_negative: bool) -> bool {
+    fn set(
+        &mut self,
+        total: Total,
+        line: usize,
+        (text, label): (&str, &str),
+        is_negative: bool,
+    ) -> bool {
         if !table_amount::looks_like(text) {
             return false;
         }
-        let next = StatedTotal { line, text: text.to_owned(), is_negative };
-        let is_other = |it: &StatedTotal| it.text != next.text || it.is_negative != is_negative;
+        let is_other = |it: &StatedTotal| it.text != text || it.is_negative != is_negative;
         match self.totals.get_mut(&total) {
             Some(known) if known.as_ref().is_some_and(is_other) => *known = None,
             Some(_) => {}
-            None => drop(self.totals.insert(total, Some(next))),
+            None => {
+                let (text, label) = (text.to_owned(), head(label, LABEL_BYTES).to_owned());
+                self.totals.insert(total, Some(StatedTotal { line, text, is_negative, label }));
+            }
         }
         true
     }
 
-    /// Warns if the totals contradict the rows of the only account. Totals of several accounts cannot be told apart.
+    /// Warns if the totals contradict the rows of the only account, and else gives it the closing balance. Totals of
+    /// several accounts cannot be told apart.
     pub(super) fn compare(
         &self,
         accounts: &mut [FileAccount],
-        mark: DecimalMark,
+        (order, mark): (DateOrder, DecimalMark),
+        today: Date,
         notes: &mut Notes,
     ) {
         let [account] = accounts else { return };
@@ -274,9 +323,12 @@ impl StatedTotals {
         {
             warn(notes, line, "all rows", (minor, sums.into - sums.out), currency);
         }
-        let (Some((opening, _)), Some((closing, line))) =
-            (read(Total::Opening), read(Total::Closing))
-        else {
+        let Some((closing, line)) = read(Total::Closing) else { return };
+        let Some((opening, _)) = read(Total::Opening) else {
+            // Without an opening balance, nothing tells whether a positive balance of a card is owed.
+            if account.draft.kind == AccountKind::Depository {
+                self.set_balance(account, closing, (order, today));
+            }
             return;
         };
         let (change, sum) = (i128::from(closing) - i128::from(opening), sums.into - sums.out);
@@ -291,6 +343,35 @@ impl StatedTotals {
                 money(sum, currency)
             );
             notes.warn(NoteKind::Unbalanced, line, text);
+        } else if !is_debt || change == -sum {
+            self.set_balance(account, closing, (order, today));
+        } else {
+            self.set_balance(account, closing.saturating_neg(), (order, today));
+        }
+    }
+
+    /// Sets the balance of an account whose rows have none: on the day that the label names, else on that of the last row.
+    fn set_balance(
+        &self,
+        account: &mut FileAccount,
+        minor: i64,
+        (order, today): (DateOrder, Date),
+    ) {
+        let draft = &mut account.draft;
+        let stated = self.totals.get(&Total::Closing).and_then(Option::as_ref);
+        let words = stated.iter().flat_map(|it| it.label.split([' ', ':', '(', ')']));
+        let named = words.filter(|it| it.len() > 7).find_map(|it| dates::read(it, order, today));
+        let booked = draft.transactions.iter().filter(|it| !it.pending);
+        let last = booked.map(|it| it.posted_on).max();
+        let on = named.filter(|it| *it <= today).or(last);
+        if draft.balance.is_none()
+            && !is_implausible_amount(minor)
+            && let Some(as_of) = on.and_then(midday)
+        {
+            let (available_minor, limit_minor) = (None, None);
+            let balance =
+                BalanceDraft { as_of, current_minor: minor, available_minor, limit_minor };
+            draft.balance = Some(balance);
         }
     }
 
@@ -360,4 +441,39 @@ fn short_label(cell: &str) -> Option<Total> {
 /// Whether a cell beside an amount says that it is owed.
 fn is_debit(cell: &str) -> bool {
     ["s", "soll", "d", "dr", "debit"].contains(&cell.to_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::files::fixtures;
+
+    /// The balance in cents and its day.
+    fn balance(table: &str) -> Option<(i64, String)> {
+        let read = crate::files::read(table.as_bytes(), &fixtures::options()).unwrap();
+        let balance = read.accounts[0].draft.balance?;
+        Some((balance.current_minor, balance.as_of.to_string()[..10].to_owned()))
+    }
+
+    #[test]
+    fn the_closing_balance_is_that_of_the_account() {
+        let rows = "Date,Description,Amount\n2026-03-22,ATM WITHDRAWAL,-20.00\n2026-03-23,DIRECT DEP,50.00\n";
+        let on = |minor: i64, day: &str| Some((minor, day.to_owned()));
+        let checking = |above: &str| balance(&format!("My checking account\n{above}{rows}"));
+        assert_eq!(checking("Closing balance,80.00\n"), on(8_000, "2026-03-23"));
+        assert_eq!(checking("Ledger Balance as of 2026-03-31,80.00\n"), on(8_000, "2026-03-31"));
+        let both = "Opening balance,50.00\nClosing balance,80.00\n";
+        assert_eq!(checking(both), on(8_000, "2026-03-23"));
+        assert_eq!(checking("Opening balance,50.00\nClosing balance,99.00\n"), None);
+        assert_eq!(checking("Closing balance,80.00\nClosing balance,99.00\n"), None);
+        assert_eq!(checking("Available balance,80.00\n"), None);
+    }
+
+    #[test]
+    fn the_closing_balance_of_a_card_counts_if_the_opening_balance_tells_its_sign() {
+        let rows = "Date,Description,Amount\n2026-03-22,HARBOR BOOKS,-20.00\n2026-03-23,PAYMENT THANK YOU,50.00\n";
+        let card = |above: &str| balance(&format!("My credit card\n{above}{rows}")).map(|it| it.0);
+        assert_eq!(card("Opening balance,50.00\nClosing balance,20.00\n"), Some(2_000));
+        assert_eq!(card("Opening balance,-50.00\nClosing balance,-20.00\n"), Some(2_000));
+        assert_eq!(card("Closing balance,20.00\n"), None);
+    }
 }
