@@ -229,22 +229,11 @@ impl<'a> Table<'a> {
                     && ids.first().is_none_or(|it| !it.is_empty())
             }
             Field::Description | Field::Counterparty => {
-                self.rows.is_empty() || self.cells(column).any(|it| !it.is_empty())
+                let is_filled = || self.cells(column).any(|it| !it.is_empty());
+                self.rows.is_empty() || (is_filled() && !self.has_ibans(column))
             }
             _ => true,
         }
-    }
-
-    /// The column with more text about the transaction, beside the description.
-    fn more_text(&self, titles: &[String], indexes: &BTreeMap<Field, usize>) -> Option<usize> {
-        let description = *indexes.get(&Field::Description)?;
-        let is_free = |column: &usize| !indexes.values().any(|it| it == column);
-        let says_more = |column: &usize| {
-            let mut both = self.cells(*column).zip(self.cells(description));
-            both.any(|(more, text)| more.chars().any(char::is_alphabetic) && more != text)
-        };
-        let is_named = |column: &usize| titles::is_more_text(&titles[*column]);
-        (0..titles.len().min(self.width)).filter(is_named).filter(is_free).find(says_more)
     }
 
     /// Whether the column can be the person's own account: nearly every row would be another account otherwise.
@@ -296,13 +285,7 @@ impl<'a> Table<'a> {
             columns.entry(Field::Description).or_insert(name);
         }
         if !columns.contains_key(&Field::Description) {
-            let letters = |column: &usize| -> usize {
-                self.cells(*column)
-                    .map(|it| it.chars().filter(|it| it.is_alphabetic()).count())
-                    .sum()
-            };
-            let longest =
-                free(columns).into_iter().max_by_key(letters).filter(|it| letters(it) > 0);
+            let longest = self.best_text(free(columns));
             // A category or a type is better than no description.
             let other = columns.get(&Field::Category).or(columns.get(&Field::Direction)).copied();
             let longest = longest.or(other);
@@ -329,6 +312,12 @@ impl<'a> Table<'a> {
         }
         if let Some(index) = self.second_currency(titles, indexes) {
             columns.entry(Field::Currency).or_default().push(column(index));
+        }
+        if !indexes.contains_key(&Field::Counterparty) {
+            let parties = self.parties(titles, indexes);
+            columns.extend((!parties.is_empty()).then(|| {
+                (Field::Counterparty, parties.into_iter().map(column).collect::<Vec<_>>())
+            }));
         }
         if let Some(trades) = TradeColumns::find(titles) {
             let texts = columns.entry(Field::Description).or_default();

@@ -22,6 +22,7 @@ mod rows;
 mod running_balance;
 mod sample;
 mod stated_totals;
+mod text_columns;
 mod title_words;
 mod titles;
 mod trades;

@@ -42,6 +42,7 @@ pub(super) fn read(
     let number = account_number::find_above(&above, options.today);
     let mut reader = Reader::new(mapping, &layout, options, (order, mark), reversals, titles.len());
     reader.trades = mapping.has_header.then(|| TradeColumns::find(&titles)).flatten();
+    reader.requests = titles::requests(&titles);
     reader.other_amount = layout.one(Field::OtherAmount).map(|column| {
         let named = titles.get(column).and_then(|it| titles::currency(it));
         (column, named.and_then(|it| Currency::parse(it).ok()).unwrap_or(reader.currency))

@@ -110,6 +110,8 @@ pub(super) struct Reader<'m> {
     logo: Option<usize>,
     description: Vec<usize>,
     counterparty: Vec<usize>,
+    /// The column that tells a request for money from a payment, where columns name its sender and its receiver.
+    pub(super) requests: Option<usize>,
     pub(super) currencies: Vec<usize>,
     status: Vec<usize>,
     /// The columns of trades, if the titles name them.
@@ -140,6 +142,9 @@ const BALANCE_ROWS: [&str; 16] = [
     "ending balance",
     "closing balance",
 ];
+
+/// Types of rows in which a person asked another for money, who then paid it.
+const REQUESTS: [&str; 2] = ["charge", "request"];
 
 impl<'m> Reader<'m> {
     pub(super) fn new(
@@ -184,6 +189,7 @@ impl<'m> Reader<'m> {
             logo: one(Field::Logo),
             description: all(Field::Description),
             counterparty: all(Field::Counterparty),
+            requests: None,
             currencies: all(Field::Currency),
             status: all(Field::Status),
             trades: None,
@@ -433,6 +439,10 @@ impl<'m> Reader<'m> {
 
     /// The counterparty. With two columns, the first is the payee and the second the payer.
     fn counterparty(&self, cells: Cells<'_>, is_out: bool) -> Option<String> {
+        // Who asks for money is named first, and who pays it second.
+        let is_asked = self.requests.is_some()
+            && REQUESTS.iter().any(|it| it.eq_ignore_ascii_case(cell(cells, self.requests)));
+        let is_out = is_out != is_asked;
         let column = match self.counterparty.as_slice() {
             [_, payer, ..] if !is_out => Some(*payer),
             columns => columns.first().copied(),

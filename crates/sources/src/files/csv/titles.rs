@@ -105,8 +105,12 @@ const MORE_TEXT: &[&str] = &[
     "additional details",
     "description 2",
     "description2",
+    "detail de l'ecriture",
+    "détail de l'écriture",
     "extended description",
     "memo",
+    "note",
+    "notes",
     "sub description",
     "sub-description",
 ];
@@ -269,6 +273,12 @@ pub(super) fn is_counterparty(title: &str) -> bool {
         "zahlungspflichtiger",
     ];
     has_word(title, WORDS)
+}
+
+/// The column of types, in a table that names the sender and the receiver of each payment.
+pub(super) fn requests(titles: &[String]) -> Option<usize> {
+    let find = |word: &str| titles.iter().position(|it| it.eq_ignore_ascii_case(word));
+    find("from").and(find("to")).and(find("type"))
 }
 
 /// How many of the titles name a field.
