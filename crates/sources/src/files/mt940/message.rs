@@ -90,6 +90,7 @@ impl<'a> AccountsBuilder<'a> {
     pub(super) fn take(&mut self, field: &Field<'_>) {
         match field.tag {
             "20" => self.close(End::NextMessage),
+            "25" | "25P" if self.is_other_account(field) => self.close(End::NextMessage),
             "-" => return self.close(End::Mark),
             _ => {}
         }
@@ -101,7 +102,10 @@ impl<'a> AccountsBuilder<'a> {
         }
         let result = match field.tag {
             "25" | "25P" => {
-                message.account = field.lines.iter().map(|it| it.trim().to_owned()).collect();
+                // Once there are entries, another account is a mistyped tag: the entries belong to the first.
+                if message.account.is_empty() || message.rows.is_empty() {
+                    message.account = account_lines(field);
+                }
                 Ok(())
             }
             "60F" | "60M" => {
@@ -141,6 +145,12 @@ impl<'a> AccountsBuilder<'a> {
             message.is_partial = true;
             self.rejected.add(field.line, reason);
         }
+    }
+
+    /// Whether an account field begins the statement of another account, although no `:20:` does.
+    fn is_other_account(&self, field: &Field<'_>) -> bool {
+        let finished = self.message.as_ref().filter(|it| it.has_closing_field);
+        finished.is_some_and(|it| !it.account.is_empty() && it.account != account_lines(field))
     }
 
     fn close(&mut self, end: End) {
@@ -344,6 +354,10 @@ impl Message {
         };
         Some((closing.on, draft))
     }
+}
+
+fn account_lines(field: &Field<'_>) -> Vec<String> {
+    field.lines.iter().map(|it| it.trim().to_owned()).collect()
 }
 
 /// Parses the account field: `BLZ/KTO`, an IBAN, an IBAN followed by the currency, or a number with the bank on the
