@@ -8,6 +8,8 @@ use crate::files::plain_amount::{Comma, ParsedAmount, amount, quote, rounding_no
 
 /// Two-digit years lie at most this far in the future.
 const AHEAD_YEARS: i16 = 20;
+/// The maximum length of a reference.
+const REFERENCE_CHARS: usize = 16;
 
 pub(super) struct Balance {
     pub(super) on: Date,
@@ -64,6 +66,8 @@ pub(super) struct Entry {
     /// The transaction type, such as `NTRF`.
     pub(super) kind: String,
     pub(super) reference: Option<String>,
+    /// The counterparty, which Rabobank writes behind the reference.
+    pub(super) name: Option<String>,
     /// What was changed on the way.
     pub(super) note: Option<String>,
 }
@@ -95,6 +99,7 @@ impl Entry {
         }
         let minor = amount.minor();
         let (kind, references) = rest.split_at_checked(4).unwrap_or((rest, ""));
+        let (references, name) = split_name(references);
         let reference = references.split("//").next().unwrap_or_default().trim();
         let has_none = reference.is_empty() || reference == "NONREF";
         let rounded = amount.is_rounded.then(|| rounding_note(written, amount.money));
@@ -107,8 +112,21 @@ impl Entry {
             minor: if sign.is_credit { minor } else { -minor },
             kind: kind.trim().to_owned(),
             reference: (!has_none).then(|| reference.to_owned()),
+            name: name.map(str::to_owned),
             note: rounded.or(moved),
         })
+    }
+}
+
+/// Splits references such as `NONREF          NAME CITY`: a reference has 16 characters, and one that is filled up with
+/// spaces to that length is followed by the name of the counterparty.
+fn split_name(references: &str) -> (&str, Option<&str>) {
+    let end = references.char_indices().nth(REFERENCE_CHARS).map(|(at, _)| at);
+    let split = end.and_then(|at| references.split_at_checked(at));
+    let is_name = |it: &str| it.starts_with(|it: char| it.is_alphanumeric());
+    match split.filter(|(reference, name)| reference.ends_with("  ") && is_name(name)) {
+        Some((reference, name)) if !reference.contains("//") => (reference, Some(name.trim())),
+        _ => (references, None),
     }
 }
 

@@ -6,7 +6,7 @@ use base::{Currency, Date, Money};
 use super::entry::{Balance, Entry, Total};
 use super::fields::{Field, LINES_MAX};
 use super::pages::Pages;
-use super::remittance;
+use super::remittance::{self, Remittance};
 use crate::files::accounts::{
     AccountIdentity, StatementAccounts, StatementContent, counts_differ, unbalanced,
 };
@@ -67,10 +67,13 @@ enum PreviousField {
     Other,
 }
 
-/// The lines of an entry's `:86:` fields, and the text to use if there are none.
+/// The lines of an entry's `:86:` and `:NS:` fields, and the text to use if there are none.
 #[derive(Default, PartialEq)]
 struct EntryText {
     lines: Vec<String>,
+    numbered_lines: Vec<String>,
+    /// The counterparty that the entry itself names.
+    name: Option<String>,
     fallback: Option<String>,
 }
 
@@ -97,7 +100,7 @@ impl<'a> AccountsBuilder<'a> {
         let message = self.message.get_or_insert_with(|| Message::new(field.line));
         let today = self.options.today;
         message.last_field = (field.line, field.tag == "61");
-        if field.tag != "86" {
+        if !matches!(field.tag, "86" | "NS") {
             message.describe_last_row();
         }
         let result = match field.tag {
@@ -135,7 +138,7 @@ impl<'a> AccountsBuilder<'a> {
                 let notes = &mut self.notes;
                 self.accounts.admit(1).and_then(|()| message.enter(field, self.options, notes))
             }
-            "86" => {
+            "86" | "NS" => {
                 message.add_description_lines(field);
                 Ok(())
             }
@@ -303,7 +306,8 @@ impl Message {
         let more = Some(more.trim().to_owned()).filter(|it| !it.is_empty());
         let kind = Some(entry.kind).filter(|it| !it.is_empty());
         let fallback = more.or(entry.reference).or(kind);
-        self.last = PreviousField::Entry(EntryText { lines: Vec::new(), fallback });
+        let name = entry.name;
+        self.last = PreviousField::Entry(EntryText { name, fallback, ..EntryText::default() });
         self.rows.push(TransactionDraft {
             external_id: None,
             pending: entry.is_expected,
@@ -319,12 +323,16 @@ impl Message {
         Ok(())
     }
 
-    /// Adds the lines of a `:86:` field to the entry before it. After the balances, the field describes the whole
+    /// Adds the lines of a `:86:` or `:NS:` field to the entry before it. After the balances, the field describes the whole
     /// statement and is ignored.
     fn add_description_lines(&mut self, field: &Field<'_>) {
         if let PreviousField::Entry(text) = &mut self.last {
-            let room = LINES_MAX.saturating_sub(text.lines.len());
-            text.lines.extend(field.lines.iter().take(room).map(|it| (*it).to_owned()));
+            let lines = match field.tag {
+                "NS" => &mut text.numbered_lines,
+                _ => &mut text.lines,
+            };
+            let room = LINES_MAX.saturating_sub(lines.len());
+            lines.extend(field.lines.iter().take(room).map(|it| (*it).to_owned()));
         }
     }
 
@@ -333,15 +341,19 @@ impl Message {
         let PreviousField::Entry(text) = std::mem::take(&mut self.last) else { return };
         let Some(row) = self.rows.last_mut() else { return };
         let lines: Vec<&str> = text.lines.iter().map(String::as_str).collect();
-        let words = remittance::read(&lines);
-        let memo = words.memo.or(if words.name.is_none() { text.fallback } else { None });
-        row.description = match (&words.name, memo) {
+        let mut words = remittance::read(&lines);
+        if words == Remittance::default() {
+            words = remittance::read_numbered(&text.numbered_lines);
+        }
+        let name = words.name.or(text.name);
+        let memo = words.memo.or(if name.is_none() { text.fallback } else { None });
+        row.description = match (&name, memo) {
             (Some(name), Some(memo)) if !memo.contains(name.as_str()) => format!("{name} {memo}"),
             (_, Some(memo)) => memo,
             (Some(name), None) => name.clone(),
             (None, None) => String::new(),
         };
-        row.counterparty = words.name;
+        row.counterparty = name;
     }
 
     fn closing(&self) -> Option<(Date, BalanceDraft)> {

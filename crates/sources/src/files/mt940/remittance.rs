@@ -15,8 +15,12 @@ const SUBFIELD: usize = 27;
 
 pub(super) fn read(lines: &[&str]) -> Remittance {
     let first = lines.first().copied().unwrap_or_default();
-    if is_german(first) {
-        return german(&lines.concat());
+    if let Some(separator) = german_separator(first) {
+        let text = lines.concat();
+        // A question mark is the rule. Any other character could begin a number in a plain text.
+        if separator == '?' || parts(&text, separator).nth(1).is_some() {
+            return german(&text, separator);
+        }
     }
     if first.starts_with('/') {
         let words = dutch(&lines.concat());
@@ -27,7 +31,9 @@ pub(super) fn read(lines: &[&str]) -> Remittance {
     let mut memo = String::new();
     let mut is_full = true;
     for line in lines {
-        append(&mut memo, line, is_full);
+        // A time may be wrapped after the hour.
+        let is_time = line.starts_with(':') && memo.ends_with(|it: char| it.is_ascii_digit());
+        append(&mut memo, line, is_full || is_time);
         is_full = line.chars().count() >= LINE;
     }
     Remittance { name: None, memo: kept(&memo) }
@@ -47,19 +53,34 @@ fn kept(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// Whether the text begins with a three-digit business code and the first subfield mark.
-fn is_german(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    bytes.len() >= 6
-        && bytes[..3].iter().all(u8::is_ascii_digit)
-        && bytes[3] == b'?'
-        && bytes[4..6].iter().all(u8::is_ascii_digit)
+/// The character before each subfield, if the text begins with a three-digit business code and a subfield: mostly a
+/// question mark, and `>` or `<` at some banks.
+fn german_separator(text: &str) -> Option<char> {
+    let (business_code, rest) = text.split_at_checked(3)?;
+    let separator = rest.chars().next()?;
+    let code = rest.get(1..3)?;
+    let is_separator = separator.is_ascii_punctuation() && !"+-.,:/'".contains(separator);
+    let is_structured = is_separator && is_digits(business_code) && is_subfield(code);
+    is_structured.then_some(separator)
 }
 
-fn german(text: &str) -> Remittance {
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|it| it.is_ascii_digit())
+}
+
+/// Whether a code is that of a subfield: text, bank, account, name. Polish banks add the IBAN as 38.
+fn is_subfield(code: &str) -> bool {
+    is_purpose(code) || matches!(code, "00" | "10" | "30" | "31" | "32" | "33" | "34" | "38")
+}
+
+fn is_purpose(code: &str) -> bool {
+    is_digits(code) && (("20".."30").contains(&code) || ("60".."64").contains(&code))
+}
+
+fn german(text: &str, separator: char) -> Remittance {
     let (mut posting, mut purpose, mut name) = (String::new(), String::new(), String::new());
     let (mut purpose_full, mut name_full) = (true, true);
-    for part in parts(text) {
+    for part in parts(text, separator) {
         let Some((code, value)) = part.split_at_checked(2) else { continue };
         let is_full = value.chars().count() >= SUBFIELD;
         match code {
@@ -68,7 +89,7 @@ fn german(text: &str) -> Remittance {
                 append(&mut name, value, name_full);
                 name_full = is_full;
             }
-            code if ("20".."30").contains(&code) || ("60".."64").contains(&code) => {
+            code if is_purpose(code) => {
                 append(&mut purpose, value, purpose_full);
                 purpose_full = is_full;
             }
@@ -79,16 +100,31 @@ fn german(text: &str) -> Remittance {
     Remittance { name: kept(&name), memo }
 }
 
-/// The subfields: text after a question mark and two digits. Other question marks are part of the text.
-fn parts(text: &str) -> impl Iterator<Item = &str> {
-    let is_mark = |at: usize| {
-        let next = text.as_bytes().get(at + 1..at + 3);
-        next.is_some_and(|it| it.iter().all(u8::is_ascii_digit))
-    };
-    let marks: Vec<usize> =
-        text.match_indices('?').map(|(at, _)| at).filter(|at| is_mark(*at)).collect();
+/// The subfields: text after a separator and two digits. Other separators are part of the text, and so is one before
+/// an unknown code in the purpose, where people write what they like.
+fn parts(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut marks: Vec<usize> = Vec::new();
+    let mut is_in_purpose = false;
+    for (at, _) in text.match_indices(separator) {
+        let Some(code) = text.get(at + 1..at + 3).filter(|it| is_digits(it)) else { continue };
+        if is_subfield(code) || !is_in_purpose {
+            marks.push(at);
+            is_in_purpose = is_purpose(code);
+        }
+    }
     let ends: Vec<usize> = marks.iter().skip(1).copied().chain([text.len()]).collect();
     marks.into_iter().zip(ends).map(|(from, to)| &text[from + 1..to])
+}
+
+/// Parses the lines of `:NS:`, each with a two-digit code: 01 to 14 are the purpose, 15 and 16 the counterparty, 17 the
+/// kind of posting.
+pub(super) fn read_numbered(lines: &[String]) -> Remittance {
+    let join = |codes: std::ops::RangeInclusive<&str>| {
+        let parts = lines.iter().filter_map(|it| it.split_at_checked(2));
+        let parts = parts.filter(|(code, _)| is_digits(code) && codes.contains(code));
+        kept(&parts.map(|(_, value)| value.trim()).collect::<Vec<_>>().join(" "))
+    };
+    Remittance { name: join("15"..="16"), memo: join("01"..="14").or_else(|| join("17"..="17")) }
 }
 
 const KEYS: [&str; 26] = [
@@ -111,8 +147,8 @@ fn dutch(text: &str) -> Remittance {
         }
     }
     let find = |key: &str| {
-        let found = sections.iter().find(|(it, value)| *it == key && !value.is_empty());
-        found.map(|(_, value)| value.trim_matches('/').trim())
+        let mut values = sections.iter().filter(|it| it.0 == key);
+        values.find_map(|it| Some(it.1.trim_matches('/').trim()).filter(|it| !it.is_empty()))
     };
     // ING combines account number, bank, name and city of the counterparty in one section.
     let party = sections.iter().find(|(it, _)| *it == "CNTP").map(|(_, it)| it.as_str());
@@ -151,6 +187,36 @@ mod tests {
     }
 
     #[test]
+    fn unknown_codes_are_text_in_the_purpose_only() {
+        let field = "166?00GUTSCHRIFT?20SVWZ+Nr. 12?96,50 bezahlt?32Robin?99?34171";
+        assert_eq!(read(&[field]), words("Robin", "Nr. 12?96,50 bezahlt"));
+        assert_eq!(read(&["123?96,50 bezahlt"]), words("", "123?96,50 bezahlt"));
+        assert_eq!(read(&["171?00EINZUG?681234?20Beitrag"]), words("", "Beitrag"));
+    }
+
+    #[test]
+    fn the_fourth_character_separates_subfields() {
+        let field =
+            ["000>100123456789", ">20RENT OF THE HOUSE IN APRIL >21AND MAY", ">310123456789"];
+        assert_eq!(read(&field), words("", "RENT OF THE HOUSE IN APRIL AND MAY"));
+        let field = "020<00PRZELEW<20Czynsz<32Jan Przyklad<38PL00";
+        assert_eq!(read(&[field]), words("Jan Przyklad", "Czynsz"));
+        for plain in ["100,20 paid", "123.20 and 124.30", "100>20 items", "049+30+20", "100€20€30"]
+        {
+            assert_eq!(read(&[plain]), words("", plain), "{plain}");
+        }
+    }
+
+    #[test]
+    fn numbered_lines_are_joined() {
+        let lines = ["01Invoice 12", "02of May", "15Erika", "16Beispiel", "17TRANSFER", "180001"];
+        let lines = lines.map(str::to_owned);
+        assert_eq!(read_numbered(&lines), words("Erika Beispiel", "Invoice 12 of May"));
+        assert_eq!(read_numbered(&lines[4..]), words("", "TRANSFER"));
+        assert_eq!(read_numbered(&["ä".to_owned(), String::new()]), Remittance::default());
+    }
+
+    #[test]
     fn dutch_keys_are_parsed() {
         let field = [
             "/TRTP/SEPA OVERBOEKING/IBAN/NL00TEST0123456789/BIC/TESTNL2A/NAME/J",
@@ -161,6 +227,8 @@ mod tests {
             "/EREF/E1//CNTP/NL00TEST0123456789/TESTNL2A/Winkel BV/Utrecht//REMI/USTD//Order 5/";
         assert_eq!(read(&[party]), words("Winkel BV", "Order 5"));
         assert_eq!(read(&["/TRTP/RENTE/EREF/NOTPROVIDED"]), words("", "RENTE"));
+        let twice = "/EREF/E1/ORDP//NAME/Winkel BV/REMI//REMI/Kassabon";
+        assert_eq!(read(&[twice]), words("Winkel BV", "Kassabon"));
         assert_eq!(read(&["/nothing/of/that"]), words("", "/nothing/of/that"));
     }
 
@@ -168,6 +236,7 @@ mod tests {
     fn plain_text_continues_after_a_full_line() {
         let full = "x".repeat(64);
         assert_eq!(read(&[&format!("{full}a"), "b", "c"]), words("", &format!("{full}ab c")));
+        assert_eq!(read(&["Card at 12", ":30:15 BAKERY"]), words("", "Card at 12:30:15 BAKERY"));
         assert_eq!(read(&[""]), Remittance::default());
         assert_eq!(read(&[]), Remittance::default());
     }
