@@ -116,7 +116,7 @@ impl Entry {
             ["ValDt", "Dt" | "DtTm"] => self.valued = self.day(text),
             ["AcctSvcrRef"] => self.servicer_reference = non_placeholder(text),
             ["NtryRef"] => self.reference = non_placeholder(text),
-            ["AddtlNtryInf"] => self.information = Some(text.to_owned()),
+            ["AddtlNtryInf"] => self.information = non_placeholder(text),
             ["AmtDtls", rest @ ..] => self.amount_details(rest, text, currency),
             _ => {}
         }
@@ -158,9 +158,9 @@ impl Entry {
         detail: Option<&Detail>,
         counterparty: Option<&str>,
     ) -> String {
-        let text = |it: &'_ Detail| match it.remittance.is_empty() {
-            false => Some(it.remittance.clone()),
-            true => it.information.clone(),
+        let text = |it: &Detail| match non_placeholder(&it.remittance).as_deref() {
+            None | Some("") => it.information.clone(),
+            text => text.map(str::to_owned),
         };
         let memo = detail.and_then(text).or_else(|| self.information.clone());
         let memo = memo.or_else(|| detail.and_then(|it| it.structured.clone()));
@@ -169,11 +169,18 @@ impl Entry {
             (Some(name), Some(memo)) => format!("{name} {memo}"),
             (Some(name), None) => name.to_owned(),
             (None, Some(memo)) => memo,
-            (None, None) => detail
-                .and_then(|it| it.references.end_to_end.clone())
-                .or_else(|| self.servicer_reference.clone())
-                .unwrap_or_default(),
+            (None, None) => self.any_reference(detail).cloned().unwrap_or_default(),
         }
+    }
+
+    /// A reference to describe an entry without any text. The entry's own one is last: it is often only a number.
+    fn any_reference<'a>(&'a self, detail: Option<&'a Detail>) -> Option<&'a String> {
+        let of_detail = detail.map(|it| &it.references);
+        of_detail
+            .and_then(|it| it.end_to_end.as_ref())
+            .or(self.servicer_reference.as_ref())
+            .or(of_detail.and_then(|it| it.servicer.as_ref().or(it.transaction.as_ref())))
+            .or(self.reference.as_ref())
     }
 }
 
@@ -206,15 +213,15 @@ impl Detail {
                 let gap = if self.remittance.is_empty() { "" } else { " " };
                 self.remittance.extend([gap, text]);
             }
-            ["RmtInf", "Strd", "CdtrRefInf", "Ref"] => self.structured = kept(),
-            ["AddtlTxInf"] => self.information = kept(),
+            ["RmtInf", "Strd", "CdtrRefInf", "Ref"] => self.structured = non_placeholder(text),
+            ["AddtlTxInf"] => self.information = non_placeholder(text),
             ["RltdDts", "AccptncDtTm" | "TxDtTm"] => self.transacted = WrittenDate::read(text),
             _ => {}
         }
     }
 }
 
-/// The reference, unless it is a placeholder for a missing one.
+/// The reference or text, unless it is a placeholder for a missing one.
 fn non_placeholder(text: &str) -> Option<String> {
     let none = ["NOTPROVIDED", "NONREF", "NONE", "NOTAVAILABLE", "N/A", "0"];
     (!none.iter().any(|it| it.eq_ignore_ascii_case(text))).then(|| text.to_owned())
