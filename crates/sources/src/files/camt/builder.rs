@@ -4,6 +4,7 @@ use base::draft::{BalanceDraft, TransactionDraft};
 use base::{Currency, Date};
 
 use super::broken;
+use super::entry::noon_of;
 use super::row::{Row, signed, unsigned};
 use super::statement::Statement;
 use crate::files::accounts::{
@@ -175,7 +176,12 @@ impl<'a> AccountsBuilder<'a> {
         rejected.rows.sort_by_key(|it| it.line);
         let mut notes = self.notes;
         notes.sort();
-        let accounts = self.accounts.finish();
+        let mut accounts = self.accounts.finish();
+        for account in &mut accounts {
+            if let Some(balance) = &mut account.draft.balance {
+                balance.as_of = noon_of(balance.as_of);
+            }
+        }
         let format = Format::Camt053;
         Ok(FileContents { format, accounts, rejected, questions: Vec::new(), notes })
     }
@@ -187,7 +193,7 @@ fn closing(statement: &Statement, currency: Currency) -> Option<(Date, BalanceDr
     let balance = last("CLBD").or_else(|| last("ITBD"))?;
     let available = last("CLAV").or_else(|| last("ITAV"));
     let draft = BalanceDraft {
-        as_of: balance.when.as_of()?,
+        as_of: balance.when.local_as_utc()?,
         current_minor: signed(balance, currency).ok()?,
         available_minor: available.and_then(|it| signed(it, currency).ok()),
         limit_minor: None,

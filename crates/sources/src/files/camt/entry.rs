@@ -7,11 +7,11 @@ use jiff::tz::TimeZone;
 use super::statement::credit;
 use crate::plausibility::is_plausible_date;
 
-/// A date as written, and the moment if a time was written too.
+/// A date as written, and the local time if it was written too.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WrittenDate {
     pub(super) day: Option<Date>,
-    moment: Option<Timestamp>,
+    local: Option<DateTime>,
 }
 
 impl WrittenDate {
@@ -19,18 +19,29 @@ impl WrittenDate {
     /// converted to UTC.
     pub(super) fn read(text: &str) -> WrittenDate {
         let day = text.get(..10).and_then(|it| it.parse().ok()).filter(|it| is_plausible_date(*it));
-        let utc = |it: DateTime| it.to_zoned(TimeZone::UTC).ok().map(|it| it.timestamp());
-        let moment = match text.contains('T') {
-            true if day.is_some() => text.parse().ok().or_else(|| text.parse().ok().and_then(utc)),
-            _ => None,
-        };
-        WrittenDate { day, moment }
+        // The seconds end at this length; a fraction and the time zone follow.
+        let local = text.get(..19).filter(|_| day.is_some()).and_then(|it| it.parse().ok());
+        WrittenDate { day, local }
     }
 
-    pub(super) fn as_of(self) -> Option<Timestamp> {
-        let midday = |it: Date| it.at(12, 0, 0, 0).to_zoned(TimeZone::UTC).ok();
-        self.moment.or_else(|| self.day.and_then(midday).map(|it| it.timestamp()))
+    /// The local time as if it were UTC, to order the balances of an account. Its date is the literal one.
+    pub(super) fn local_as_utc(self) -> Option<Timestamp> {
+        self.local.or_else(|| self.day.map(at_noon)).and_then(in_utc)
     }
+}
+
+/// Noon UTC on the date of a moment in UTC. This stands for the date in every time zone of the user.
+pub(super) fn noon_of(moment: Timestamp) -> Timestamp {
+    let date = moment.to_zoned(TimeZone::UTC).date();
+    in_utc(at_noon(date)).unwrap_or(moment)
+}
+
+fn at_noon(date: Date) -> DateTime {
+    date.at(12, 0, 0, 0)
+}
+
+fn in_utc(local: DateTime) -> Option<Timestamp> {
+    local.to_zoned(TimeZone::UTC).ok().map(|it| it.timestamp())
 }
 
 #[derive(Default)]
