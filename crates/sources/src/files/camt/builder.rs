@@ -1,22 +1,28 @@
 //! Builds accounts from CAMT statements: entries become transactions, and totals are checked against the balances.
 
+use std::collections::BTreeMap;
+
 use base::draft::{BalanceDraft, TransactionDraft};
 use base::{Currency, Date};
 
 use super::broken;
 use super::entry::noon_of;
 use super::row::{Row, signed, unsigned};
-use super::statement::Statement;
+use super::statement::{StatedKind, Statement};
 use crate::files::accounts::{
     AccountIdentity, StatementAccounts, StatementContent, counts_differ, cut, unbalanced,
 };
-use crate::files::{FileContents, FileError, Format, NoteKind, Notes, ParseOptions, Rejections};
+use crate::files::{
+    FileAccount, FileContents, FileError, Format, NoteKind, Notes, ParseOptions, Rejections,
+};
 
 pub(super) struct AccountsBuilder<'a> {
     options: &'a ParseOptions,
     pub(super) rejected: Rejections,
     pub(super) notes: Notes,
     accounts: StatementAccounts,
+    /// The kinds of accounts whose statements tell it, by number and currency.
+    kinds: BTreeMap<(String, Currency), StatedKind>,
     statements: usize,
     /// The transactions of the current statement.
     rows: Vec<TransactionDraft>,
@@ -29,6 +35,7 @@ impl<'a> AccountsBuilder<'a> {
             rejected: Rejections::default(),
             notes: Notes::default(),
             accounts: StatementAccounts::new(options.limits.rows),
+            kinds: BTreeMap::new(),
             statements: 0,
             rows: Vec::new(),
         }
@@ -109,6 +116,7 @@ impl<'a> AccountsBuilder<'a> {
         if number.is_empty() && rows.is_empty() && closing.is_none() {
             return;
         }
+        let key = statement.kind.map(|_| (number.clone(), currency));
         let identity = AccountIdentity {
             number,
             name: statement.name,
@@ -118,6 +126,8 @@ impl<'a> AccountsBuilder<'a> {
         let content = StatementContent { rows, closing, change_minor };
         if let Err(reason) = self.accounts.add(identity, currency, content) {
             self.rejected.add(statement.line, reason);
+        } else if let (Some(key), Some(kind)) = (key, statement.kind) {
+            self.kinds.entry(key).or_insert(kind);
         }
     }
 
@@ -178,12 +188,26 @@ impl<'a> AccountsBuilder<'a> {
         notes.sort();
         let mut accounts = self.accounts.finish();
         for account in &mut accounts {
+            set_stated_kind(account, &self.kinds);
             if let Some(balance) = &mut account.draft.balance {
                 balance.as_of = noon_of(balance.as_of);
             }
         }
         let format = Format::Camt053;
         Ok(FileContents { format, accounts, rejected, questions: Vec::new(), notes })
+    }
+}
+
+fn set_stated_kind(account: &mut FileAccount, kinds: &BTreeMap<(String, Currency), StatedKind>) {
+    let (id, currency) = (&account.draft.external_id, account.draft.currency);
+    // Further accounts of a number have their currency behind it.
+    let number = id.strip_suffix(currency.code()).and_then(|it| it.strip_suffix('/'));
+    let kind = [Some(id.as_str()), number]
+        .into_iter()
+        .flatten()
+        .find_map(|it| kinds.get(&(it.to_owned(), currency)));
+    if let Some((kind, subtype)) = kind {
+        account.set_kind(*kind, Some(subtype));
     }
 }
 

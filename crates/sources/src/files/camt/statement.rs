@@ -1,6 +1,7 @@
 //! The CAMT statement being read: its account, its balances, and the current entry.
 
 use base::Date;
+use base::draft::AccountKind;
 
 use super::entry::{Detail, Entry, WrittenDate};
 
@@ -16,6 +17,7 @@ pub(super) struct Statement {
     pub(super) name: Option<String>,
     pub(super) bic: Option<String>,
     pub(super) institution: Option<String>,
+    pub(super) kind: Option<StatedKind>,
     pub(super) balances: Vec<Balance>,
     /// The last day of the period, and the day on which the bank wrote the statement.
     period_end: WrittenDate,
@@ -106,6 +108,7 @@ impl Statement {
             ["Acct", "Ccy"] => self.currency = kept(),
             ["Acct", "Nm"] => self.name = kept(),
             ["Acct", "Svcr", "FinInstnId", "BIC" | "BICFI"] => self.bic = kept(),
+            ["Acct", "Tp", "Cd"] => self.kind = stated_kind(text),
             ["Acct", "Svcr", "FinInstnId", "Nm"] => self.institution = kept(),
             ["CreDtTm"] => self.created = WrittenDate::read(text),
             ["FrToDt", "ToDtTm" | "ToDt"] => self.period_end = WrittenDate::read(text),
@@ -158,6 +161,22 @@ impl Balance {
             ["Dt", "Dt" | "DtTm"] => self.when = WrittenDate::read(text),
             _ => {}
         }
+    }
+}
+
+/// The kind of an account with Plaid's subtype.
+pub(super) type StatedKind = (AccountKind, &'static str);
+
+/// The kind for a code of ISO 20022 (ExternalCashAccountType1Code). Codes that a person's account hardly has, and an
+/// overdraft (ODFT), which banks write for checking accounts too, tell nothing.
+fn stated_kind(code: &str) -> Option<StatedKind> {
+    match code {
+        "CACC" | "SLRY" | "TRAN" => Some((AccountKind::Depository, "checking")),
+        "LLSV" | "SVGS" => Some((AccountKind::Depository, "savings")),
+        "MOMA" => Some((AccountKind::Depository, "money market")),
+        "CARD" => Some((AccountKind::Credit, "credit card")),
+        "LOAN" => Some((AccountKind::Loan, "loan")),
+        _ => None,
     }
 }
 
