@@ -28,7 +28,7 @@ pub(super) fn date_and_time(text: &str) -> Option<DateTime> {
     let part = |at: usize| text.get(at..at + 2).and_then(|it| it.parse::<i8>().ok());
     let clock = [8, 10, 12].map(|at| part(at).unwrap_or(0));
     let time = Time::new(clock[0], clock[1], clock[2].min(59), 0);
-    Some(on.to_datetime(time.unwrap_or(Time::midnight())))
+    Some(on.to_datetime(time.unwrap_or_default()))
 }
 
 /// The moment of a balance or price: noon of the literal date, which is the same date in every time zone of a person.
