@@ -96,10 +96,15 @@ impl Database {
     }
 
     /// Opens another handle, as another process would. Reads may take much longer than in the product, so that a busy
-    /// machine does not fail a test. Tests of slow reads open the database themselves.
+    /// machine does not fail a test. Tests of slow reads set their own limits with `open_with`.
     pub async fn open(&self) -> Db {
+        let limits = self.target().read_limits();
+        self.open_with(ReadLimits { total: Duration::from_secs(120), ..limits }).await
+    }
+
+    /// Opens the database with these limits.
+    pub async fn open_with(&self, limits: ReadLimits) -> Db {
         let target = self.target();
-        let limits = ReadLimits { total: Duration::from_secs(120), ..target.read_limits() };
         for _ in 1..OPEN_ATTEMPTS {
             match Db::open_with(&target, limits).await {
                 Err(db::Error::Unavailable(_)) => {}

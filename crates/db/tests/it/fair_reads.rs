@@ -16,7 +16,7 @@ const WAIT: &str = "select cast(1 as bigint) from (select pg_advisory_xact_lock(
 
 async fn open(limits: ReadLimits) -> (Db, Database) {
     let database = Database::empty().await;
-    (Db::open_with(&database.target(), limits).await.unwrap(), database)
+    (database.open_with(limits).await, database)
 }
 
 const LIMITS: ReadLimits = ReadLimits {

@@ -439,7 +439,7 @@ impl<'m> Reader<'m> {
 
     /// The counterparty. With two columns, the first is the payee and the second the payer.
     fn counterparty(&self, cells: Cells<'_>, is_out: bool) -> Option<String> {
-        // Who asks for money is named first, and who pays it second.
+        // In a request, the first column names the person who asks for money, and the second the one who pays.
         let is_asked = self.requests.is_some()
             && REQUESTS.iter().any(|it| it.eq_ignore_ascii_case(cell(cells, self.requests)));
         let is_out = is_out != is_asked;
