@@ -218,14 +218,19 @@ impl<'m> Reader<'m> {
             self.dates(cells).map_err(|reason| self.rejection(cells, reason))?;
         let is_pending = !is_booked || self.has_status(cells, &self.mapping.pending_words);
         let [first, second] = self.directions(cells).map_err(clear)?;
-        let entry = |direction| self.entry(cells, (posted_on, authorized_on), direction);
-        // Both sides of an exchange are read before one is added.
-        let first = first.map(entry).transpose().map_err(clear)?;
-        let second = second.map(entry).transpose().map_err(clear)?;
-        for entry in first.into_iter().chain(second) {
-            add(Entry { is_pending, ..entry }).map_err(clear)?;
+        let dates = (posted_on, authorized_on);
+        let entry = |direction| self.entry(cells, dates, direction).map_err(clear);
+        let mut add = |entry| add(Entry { is_pending, ..entry }).map_err(clear);
+        match (first, second) {
+            // Both sides of an exchange are read before one is added.
+            (Some(first), Some(second)) => {
+                let (first, second) = (entry(first)?, entry(second)?);
+                add(first)?;
+                add(second)
+            }
+            (Some(only), None) | (None, Some(only)) => add(entry(only)?),
+            (None, None) => Ok(()),
         }
-        Ok(())
     }
 
     fn rejection(&self, cells: Cells<'_>, reason: String) -> RowRejection {
