@@ -144,7 +144,7 @@ fn is_masked(number: &str) -> bool {
     number.starts_with("..") || number.chars().any(is_mask)
 }
 
-/// Whether a card's number is that of one card, whole or masked, and not only its last digits.
+/// Whether a text is a card number of full length, whole or masked. The last digits alone are none.
 pub(super) fn is_card_number(text: &str) -> bool {
     const CARD_CHARS: usize = 12;
     let shown = text.bytes().filter(u8::is_ascii_digit).count();

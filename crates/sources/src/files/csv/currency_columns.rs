@@ -72,7 +72,7 @@ impl Table<'_> {
         (0..titles.len().min(self.width)).find(is_beside)
     }
 
-    /// Of an amount in a foreign currency and the amount in the account's, the latter counts.
+    /// Chooses the column of amounts in the account's own currency over one in a foreign currency.
     pub(super) fn prefer_own_currency(
         &self,
         titles: &[String],

@@ -139,7 +139,7 @@ impl<'a> Table<'a> {
         count * 2 > self.rows.len() || self.rows.is_empty()
     }
 
-    /// Whether not all cells of a column are the same.
+    /// Whether a column has at least two different cells.
     fn is_varied(&self, column: usize) -> bool {
         let first = self.cells(column).next();
         self.cells(column).any(|it| Some(it) != first)

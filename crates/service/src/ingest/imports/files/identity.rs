@@ -82,7 +82,8 @@ pub(super) fn is_other(known: &[String], account: &FileAccount) -> bool {
         })
 }
 
-/// Whether two names of a bank differ. A file may name the branch, as in `30004-00012`, and another one not.
+/// Whether two bank ids are of different banks or branches. `30004` may be the bank of `30004-00012`: not every file names the
+/// branch.
 fn is_other_bank(one: &str, other: &str) -> bool {
     let has_branch = |whole: &str, bank: &str| {
         whole.strip_prefix(bank).is_some_and(|it| it.is_empty() || it.starts_with('-'))
@@ -105,7 +106,7 @@ fn bare(number: &str) -> String {
     number.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_uppercase).collect()
 }
 
-/// Whether letters and digits have the form of an IBAN.
+/// Whether a number without spaces has the form of an IBAN, whatever its check digits.
 fn is_iban(bare: &str) -> bool {
     let bytes = bare.as_bytes();
     (15..=34).contains(&bytes.len())
