@@ -1,5 +1,6 @@
 //! Runs the built program in its own folder, at an address that passkeys accept.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::net::TcpListener;
@@ -10,9 +11,16 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 use tempfile::TempDir;
+use testkit::collector::Collector;
 
 use crate::http::{self, Answer};
 use crate::until;
+
+/// Receives the traces of all programs that this process starts.
+pub fn collector() -> &'static Collector {
+    static COLLECTOR: OnceLock<Collector> = OnceLock::new();
+    COLLECTOR.get_or_init(Collector::start)
+}
 
 pub struct Program {
     child: Child,
@@ -77,6 +85,7 @@ impl Program {
         let origin = format!("http://localhost:{port}");
         let mut program = Command::new(binary());
         program.env_clear().env("TMPDIR", folder.path()).env("EVENKEEL_DEMO__FEED_SECONDS", "0");
+        program.env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector().url);
         program.envs(settings.iter().copied());
         program.current_dir(folder.path()).stdin(Stdio::null());
         let public = public.unwrap_or(&origin);
@@ -153,6 +162,10 @@ impl Drop for Program {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // Whatever a test typed and opened, traces have only words of the program.
+        if !std::thread::panicking() {
+            assert_eq!(collector().doubtful(), BTreeSet::new(), "personal data in traces");
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod alpaca;
 mod authenticator;
+pub mod collector;
 mod database;
 pub mod draft;
 pub mod enable_banking;

@@ -26,5 +26,6 @@ mod shortcuts;
 mod sign_in;
 mod sign_on;
 mod stranger;
+mod traces;
 mod transactions;
 mod webhooks;

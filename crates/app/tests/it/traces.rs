@@ -1,152 +1,16 @@
 //! Traces of the built program, as a collector receives them, and that they tell nothing personal.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::collections::BTreeSet;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use testkit::hex;
+use testkit::collector::{Collector, Span, personal_texts};
 
 use crate::program::{Running, connect, launch, program};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
-
-/// A collector that keeps what it is sent.
-struct Collector {
-    url: String,
-    bodies: Arc<Mutex<Vec<Vec<u8>>>>,
-    heads: Arc<Mutex<Vec<String>>>,
-}
-
-impl Collector {
-    fn start() -> Collector {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let (bodies, heads) = (Arc::<Mutex<Vec<_>>>::default(), Arc::<Mutex<Vec<_>>>::default());
-        let kept = (bodies.clone(), heads.clone());
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let kept = kept.clone();
-                std::thread::spawn(move || while Collector::take(&stream, &kept).is_some() {});
-            }
-        });
-        Collector { url, bodies, heads }
-    }
-
-    fn take(mut stream: &TcpStream, (bodies, heads): &Kept) -> Option<()> {
-        let mut reader = BufReader::new(stream);
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            if reader.read_line(&mut head).ok()? == 0 {
-                return None;
-            }
-        }
-        let lower = head.to_lowercase();
-        let length = lower.lines().find_map(|it| it.strip_prefix("content-length: "))?;
-        let mut body = vec![0; length.parse().ok()?];
-        reader.read_exact(&mut body).ok()?;
-        bodies.lock().unwrap().push(body);
-        heads.lock().unwrap().push(lower);
-        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").ok()
-    }
-}
-
-type Kept = (Arc<Mutex<Vec<Vec<u8>>>>, Arc<Mutex<Vec<String>>>);
-
-/// The fields of a protobuf message: number, and bytes or number.
-#[derive(Debug)]
-enum Field<'b> {
-    Bytes(&'b [u8]),
-    Number(u64),
-}
-
-fn fields(mut message: &[u8]) -> Vec<(u64, Field<'_>)> {
-    fn varint(message: &mut &[u8]) -> u64 {
-        let (mut value, mut shift) = (0, 0);
-        loop {
-            let byte = message[0];
-            *message = &message[1..];
-            value |= u64::from(byte & 0x7f) << shift;
-            shift += 7;
-            if byte < 0x80 {
-                return value;
-            }
-        }
-    }
-    let mut found = Vec::new();
-    while !message.is_empty() {
-        let key = varint(&mut message);
-        let field = match key & 7 {
-            0 => Field::Number(varint(&mut message)),
-            1 => {
-                let (number, rest) = message.split_at(8);
-                message = rest;
-                Field::Number(u64::from_le_bytes(number.try_into().unwrap()))
-            }
-            2 => {
-                let length = usize::try_from(varint(&mut message)).unwrap();
-                let (bytes, rest) = message.split_at(length);
-                message = rest;
-                Field::Bytes(bytes)
-            }
-            other => panic!("wire type {other}"),
-        };
-        found.push((key >> 3, field));
-    }
-    found
-}
-
-fn bytes_of(message: &[u8], number: u64) -> Vec<&[u8]> {
-    let each = fields(message).into_iter().filter(|it| it.0 == number);
-    each.filter_map(|it| if let Field::Bytes(bytes) = it.1 { Some(bytes) } else { None }).collect()
-}
-
-fn text_of(message: &[u8], number: u64) -> String {
-    let text = bytes_of(message, number).first().map(|it| it.to_vec()).unwrap_or_default();
-    String::from_utf8(text).unwrap()
-}
-
-struct Span {
-    trace: String,
-    id: String,
-    parent: String,
-    name: String,
-    attributes: BTreeMap<String, String>,
-}
-
-fn attributes(message: &[u8], number: u64) -> BTreeMap<String, String> {
-    let read = |pair: &[u8]| {
-        let value = bytes_of(pair, 2).remove(0);
-        let value = fields(value).into_iter().next().map(|it| match it.1 {
-            Field::Bytes(text) => String::from_utf8(text.to_vec()).unwrap(),
-            Field::Number(number) => number.to_string(),
-        });
-        (text_of(pair, 1), value.unwrap_or_default())
-    };
-    bytes_of(message, number).into_iter().map(read).collect()
-}
-
-fn spans(request: &[u8]) -> Vec<Span> {
-    let mut found = Vec::new();
-    for resource_spans in bytes_of(request, 1) {
-        let resource = attributes(bytes_of(resource_spans, 1)[0], 1);
-        assert_eq!(resource["service.name"], "money");
-        for scope_spans in bytes_of(resource_spans, 2) {
-            for span in bytes_of(scope_spans, 2) {
-                found.push(Span {
-                    trace: hex(bytes_of(span, 1)[0]),
-                    id: hex(bytes_of(span, 2)[0]),
-                    parent: bytes_of(span, 4).first().map(|it| hex(it)).unwrap_or_default(),
-                    name: text_of(span, 5),
-                    attributes: attributes(span, 9),
-                });
-            }
-        }
-    }
-    found
-}
 
 /// A demo with a whole household, whose traces go to the collector.
 fn demo(folder: &std::path::Path, collector: &str) -> Running {
@@ -173,38 +37,6 @@ fn send(demo: &Running, path: &str, headers: &[String]) -> (String, String) {
     (head.to_owned(), body.to_owned())
 }
 
-/// Every text of a person's data that an answer of the API has: ids, names, descriptions, amounts.
-fn personal(value: &Value, found: &mut BTreeSet<String>) {
-    const WORDS: [&str; 9] = [
-        "id",
-        "account_id",
-        "name",
-        "description",
-        "merchant",
-        "email",
-        "amount",
-        "display_name",
-        "institution_name",
-    ];
-    match value {
-        Value::Array(all) => all.iter().for_each(|it| personal(it, found)),
-        Value::Object(members) => {
-            for (name, value) in members {
-                let text = value.as_str().map(str::to_owned);
-                let text = text.or_else(|| value.as_i64().map(|it| it.to_string()));
-                // A category's id is a word of the program.
-                let is_word =
-                    |it: &String| it.chars().all(|it| it.is_ascii_lowercase() || it == '_');
-                if WORDS.contains(&name.as_str()) {
-                    found.extend(text.filter(|it| it.len() >= 6 && !is_word(it)));
-                }
-                personal(value, found);
-            }
-        }
-        _ => {}
-    }
-}
-
 /// Visits the API and the pages of a household with every kind of text in addresses, and returns what is personal.
 fn visit_everything(demo: &Running) -> BTreeSet<String> {
     let key = format!("Authorization: Bearer {}", demo.fact("api_key"));
@@ -217,7 +49,7 @@ fn visit_everything(demo: &Running) -> BTreeSet<String> {
     {
         let (_, body) = send(demo, path, std::slice::from_ref(&key));
         if let Ok(body) = serde_json::from_str::<Value>(&body) {
-            personal(&body["data"], &mut secrets);
+            personal_texts(&body["data"], &mut secrets);
         }
     }
     assert!(secrets.len() > 100, "{}", secrets.len());
@@ -266,14 +98,14 @@ async fn a_collector_receives_every_request_and_nothing_personal() {
     let log_file = folder.path().join("errors.txt");
     demo.stop();
 
-    let heads = collector.heads.lock().unwrap().clone();
+    let heads = collector.heads();
     assert!(heads[0].starts_with("post /v1/traces http/1.1"), "{}", heads[0]);
     assert!(heads[0].contains("content-type: application/x-protobuf"), "{}", heads[0]);
     assert!(heads[0].contains("authorization: bearer let-me-in"), "{}", heads[0]);
     assert!(!heads[0].contains("traceparent"), "the exporter traces itself");
-    let bodies = collector.bodies.lock().unwrap().clone();
-    let all: Vec<Span> = bodies.iter().flat_map(|it| spans(it)).collect();
+    let all = collector.spans();
     assert!(all.len() > 50, "{}", all.len());
+    assert!(all.iter().all(|it| it.service == "money"));
 
     let ours: Vec<&Span> = all.iter().filter(|it| it.trace == TRACE).collect();
     let request = ours.iter().find(|it| it.name == "GET /v1/transactions/{id}");
@@ -294,15 +126,8 @@ async fn a_collector_receives_every_request_and_nothing_personal() {
     assert!(all.iter().any(|it| it.name == "GET /transactions/{id}"));
     assert!(all.iter().any(|it| it.name == "GET"), "a path without a route has no route");
 
-    let everything = bodies.concat();
-    let has = |secret: &str| everything.windows(secret.len()).any(|it| it == secret.as_bytes());
-    let told: Vec<&String> = secrets.iter().filter(|it| has(it)).collect();
-    assert!(told.is_empty(), "{told:?}");
-    for (name, value) in all.iter().flat_map(|it| &it.attributes) {
-        let is_plain =
-            value.chars().all(|it| it.is_ascii_alphanumeric() || "_/{}*.- ".contains(it));
-        assert!(is_plain && value.len() < 100, "{name} = {value}");
-    }
+    assert_eq!(collector.leaked(&secrets), BTreeSet::new());
+    assert_eq!(collector.doubtful(), BTreeSet::new());
 
     let log = std::fs::read_to_string(log_file).unwrap();
     let handled = log.lines().filter(|it| it.contains("request handled"));

@@ -41,7 +41,7 @@ const MAY_IMPORT: [(&str, &[&str]); 20] = [
         ],
     ),
     ("storm", &["base", "db", "service", "sources", "testkit"]),
-    ("e2e", &[]),
+    ("e2e", &["testkit"]),
     ("xtask", &["calc"]),
 ];
 
