@@ -22,6 +22,7 @@ fn options() -> ParseOptions {
     ParseOptions {
         today: Date::constant(2026, 11, 15),
         currency: Currency::USD,
+        chosen_currency: None,
         dates: None,
         charges: None,
         limits: Limits::DEFAULT,

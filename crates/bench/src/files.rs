@@ -22,6 +22,7 @@ fn speed(name: &str, text: &str, rows: usize) -> anyhow::Result<()> {
     let options = ParseOptions {
         today: Date::constant(2024, 6, 15),
         currency: Currency::USD,
+        chosen_currency: None,
         dates: None,
         charges: None,
         limits: Limits::DEFAULT,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use base::draft::AccountKind;
+use base::{Currency, MoneyError};
 use clap::{Args, Subcommand};
 use service::ingest::imports::files::{ChargeSign, DateOrder};
 
@@ -177,9 +178,10 @@ pub(crate) struct Import {
     /// Whether a positive card balance is money you owe
     #[arg(long, value_name = "WHOSE")]
     pub(crate) balance: Option<BalanceIs>,
-    /// Currency for files that name none, with --dry-run; otherwise your own currency is used
-    #[arg(long, default_value = "USD")]
-    pub(crate) currency: String,
+    /// Currency of amounts for which a file names none; otherwise what the file suggests, or your own currency (USD with
+    /// --dry-run)
+    #[arg(long, value_name = "CODE", value_parser = parse_currency)]
+    pub(crate) currency: Option<Currency>,
     #[command(flatten)]
     pub(crate) whose: PersonArgs,
     #[command(flatten)]
@@ -256,4 +258,8 @@ pub(crate) struct Export {
     /// Replace the file if it exists
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+fn parse_currency(code: &str) -> Result<Currency, MoneyError> {
+    Currency::parse(&code.to_ascii_uppercase())
 }

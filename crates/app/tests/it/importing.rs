@@ -94,6 +94,27 @@ async fn a_question_about_the_account_names_the_flags_that_answer_it() {
     assert!(same.contains("2 new") && same.contains(id), "{same}");
 }
 
+#[tokio::test]
+async fn the_currency_option_names_the_currency_of_a_file_that_names_none() {
+    let it = installation_with_robin().await;
+    let text = "Date,Description,Amount\n2026-03-09,BACS Alpha,-9.00\n2026-03-10,BACS Beta,-8.00\n";
+    fs::write(it.path("march.csv"), text).unwrap();
+    let dry = import(&it, "march.csv", &["--dry-run", "--kind", "checking"]).succeeded();
+    assert!(dry.contains(", GBP)") && dry.contains("Use --currency CODE"), "{dry}");
+    let chosen = ["--kind", "checking", "--currency", "chf"];
+    let dry = import(&it, "march.csv", &[&["--dry-run"], &chosen[..]].concat()).succeeded();
+    assert!(dry.contains(", CHF)") && !dry.contains("--currency"), "{dry}");
+    let made = import(&it, "march.csv", &[&["--json"], &chosen[..]].concat()).json();
+    let id = made["accounts"][0]["account_id"].as_str().unwrap().to_owned();
+    // The account's currency is chosen before the account is looked for.
+    fs::write(it.path("april.csv"), text.replace("2026-03", "2026-04")).unwrap();
+    let next = import(&it, "april.csv", &["--account", &id, "--currency", "CHF"]).succeeded();
+    assert!(next.contains("2 new") && next.contains(&id), "{next}");
+    let unknown = import(&it, "april.csv", &["--currency", "XYZ"]);
+    assert_eq!(unknown.code, Some(2), "{}", unknown.output);
+    assert!(unknown.errors.contains("--currency"), "{}", unknown.errors);
+}
+
 /// A budgeting app's file with two accounts: the kind of one is known, and `--kind` must not change it.
 #[tokio::test]
 async fn the_kind_option_answers_only_for_accounts_whose_kind_is_asked() {

@@ -13,6 +13,7 @@ pub(super) fn options() -> ParseOptions {
     ParseOptions {
         today: Date::constant(2026, 11, 15),
         currency: Currency::USD,
+        chosen_currency: None,
         dates: None,
         charges: None,
         limits: Limits::DEFAULT,

@@ -82,11 +82,21 @@ impl Format {
 pub struct ParseOptions {
     /// Resolves two-digit years.
     pub today: Date,
-    /// The currency if the file names none.
+    /// The person's own currency, for a file that neither names nor suggests one.
     pub currency: Currency,
+    /// The currency that the person chose for amounts whose currency the file does not name. It counts more than what
+    /// the file suggests.
+    pub chosen_currency: Option<Currency>,
     pub dates: Option<DateOrder>,
     pub charges: Option<ChargeSign>,
     pub limits: Limits,
+}
+
+impl ParseOptions {
+    /// The currency of a file that names none.
+    fn default_currency(&self) -> Currency {
+        self.chosen_currency.unwrap_or(self.currency)
+    }
 }
 
 words!(
@@ -174,6 +184,8 @@ pub struct FileContents {
     /// What the person should know before committing, although every row was kept.
     pub notes: Notes,
     pub questions: Vec<FileQuestion>,
+    /// The currency in which amounts were read for which the file names none.
+    pub assumed_currency: Option<Currency>,
 }
 
 /// One account of a file. `draft.external_id` is the account number as written in the file, or empty if the file does

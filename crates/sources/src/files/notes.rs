@@ -1,6 +1,6 @@
 //! Remarks on a file whose rows were read: the person sees them before importing it.
 
-use base::words;
+use base::{Currency, words};
 
 use super::limits::{REASON_CHARS_MAX, head};
 
@@ -11,6 +11,8 @@ words!(
     NoteKind {
         /// A value was changed on the way: rounded, converted, or dated by the statement.
         Adjusted => "adjusted",
+        /// The file does not name its currency.
+        AssumedCurrency => "assumed_currency",
         /// The end of the file is missing, so that rows may be missing too.
         CutOff => "cut_off",
         /// The file's own balances, sums or counts contradict its rows.
@@ -24,7 +26,7 @@ impl NoteKind {
     /// Whether rows may be missing or wrong.
     pub fn is_warning(self) -> bool {
         match self {
-            NoteKind::Adjusted => false,
+            NoteKind::Adjusted | NoteKind::AssumedCurrency => false,
             NoteKind::CutOff | NoteKind::Unbalanced | NoteKind::OtherCurrency => true,
         }
     }
@@ -52,6 +54,14 @@ impl Notes {
     /// Adds a remark on a value that was changed on the way.
     pub(crate) fn add(&mut self, line: Option<usize>, text: impl Into<String>) {
         self.push(NoteKind::Adjusted, line, text.into());
+    }
+
+    /// Adds a remark on the currency of a file that names none, and why it was assumed if the file suggests it.
+    pub(super) fn assume_currency(&mut self, currency: Currency, reason: Option<&str>) {
+        let reason = reason.map_or_else(String::new, |it| format!(", because {it}"));
+        let text =
+            format!("The file names no currency. Its amounts were read as {currency}{reason}.");
+        self.push(NoteKind::AssumedCurrency, None, text);
     }
 
     /// Adds a warning that rows may be missing or wrong.

@@ -1,4 +1,9 @@
-use super::{FileContents, FileError, Format, REJECTED_MAX, fixtures, read, read_as};
+use base::Currency;
+
+use super::{
+    FileContents, FileError, Format, Note, NoteKind, ParseOptions, REJECTED_MAX, fixtures, read,
+    read_as,
+};
 
 fn statement(kind: &str) -> String {
     format!(
@@ -90,4 +95,56 @@ fn no_parser_is_slow_on_repetitive_input() {
             }
         }
     }
+}
+
+/// The currencies in which a file is read for a person whose own is USD: by itself, and if they chose PLN. Then the
+/// currency that was assumed, and the text of the first note on it.
+fn currencies(text: &str) -> (String, String, Option<String>, Option<String>) {
+    let read = |chosen: Option<&str>| {
+        let chosen_currency = chosen.map(|it| Currency::parse(it).unwrap());
+        let options = ParseOptions { chosen_currency, ..fixtures::options() };
+        read(text.as_bytes(), &options).unwrap()
+    };
+    let of = |read: &FileContents| read.accounts[0].draft.currency.to_string();
+    let (plain, chosen) = (read(None), read(Some("PLN")));
+    let is_about_it = |it: &&Note| it.kind == NoteKind::AssumedCurrency;
+    assert!(!chosen.notes.all.iter().any(|it| is_about_it(&it)), "{:?}", chosen.notes);
+    let note = plain.notes.all.iter().find(is_about_it).map(|it| it.text.clone());
+    (of(&plain), of(&chosen), plain.assumed_currency.map(|it| it.to_string()), note)
+}
+
+#[test]
+fn a_chosen_currency_counts_more_than_what_a_file_suggests_and_less_than_what_it_names() {
+    let check =
+        |text: &str, read: &str, chosen: &str, assumed: Option<&str>, note: Option<&str>| {
+            let expected = (read.to_owned(), chosen.to_owned());
+            let (plain, other, found, noted) = currencies(text);
+            assert_eq!((plain, other), expected, "{text}");
+            assert_eq!(found.as_deref(), assumed, "{text}");
+            assert_eq!(noted.is_some(), note.is_some(), "{text}: {noted:?}");
+            assert!(noted.unwrap_or_default().contains(note.unwrap_or_default()), "{text}");
+        };
+    let rows = "2026-03-02,Alpha,-5.00\n2026-03-03,Beta,-6.00\n";
+    let plain = format!("Date,Description,Amount\n{rows}");
+    check(&plain, "USD", "PLN", Some("USD"), Some("read as USD."));
+    let bacs = plain.replace("Alpha", "BACS Alpha").replace("Beta", "BACS Beta");
+    check(&bacs, "GBP", "PLN", Some("GBP"), Some("read as GBP, because "));
+    // An IBAN stands for the currency of its country, which the person may know better.
+    let iban = format!("Account number,DE89370400440532013000,\n{plain}");
+    check(&iban, "EUR", "PLN", None, None);
+    let named = format!("Currency,SEK,\n{plain}");
+    check(&named, "SEK", "SEK", None, None);
+    let column = "Date,Description,Amount,Currency\n2026-03-02,Alpha,-5.00,NOK\n";
+    check(column, "NOK", "NOK", None, None);
+    let qif = "!Type:Bank\nD03/25/2026\nT-5.00\nPAlpha\n^\n";
+    check(qif, "USD", "PLN", Some("USD"), Some("read as USD."));
+    let ofx = |currency: &str| {
+        format!(
+            "<OFX><STMTRS>{currency}<BANKACCTFROM><ACCTID>1</BANKACCTFROM><BANKTRANLIST><STMTTRN>\
+            <DTPOSTED>20260105<TRNAMT>1.00</STMTTRN></BANKTRANLIST></STMTRS></OFX>"
+        )
+    };
+    check(&ofx(""), "USD", "PLN", Some("USD"), Some("read as USD."));
+    check(&ofx("<CURDEF>USD"), "USD", "USD", None, None);
+    check(&ofx("<CURDEF>EUR"), "EUR", "EUR", None, None);
 }

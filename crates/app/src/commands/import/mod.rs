@@ -52,7 +52,8 @@ pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
     let hints = ParseOptions {
         // Without a database there is no person. The date only completes years with two digits.
         today: Clock::System.today_in(TimeZone::utc()),
-        currency: Currency::parse(&args.currency).context("--currency")?,
+        currency: Currency::USD,
+        chosen_currency: args.currency,
         dates: args.dates.map(DateOrder::from),
         charges: args.charges.map(ChargeSign::from),
         limits: config.imports.reading,
@@ -256,6 +257,11 @@ async fn answer_and_commit(
     args: &cli::Import,
     id: FileId,
 ) -> Result<ImportedFile> {
+    // Chosen first, because a file can only be imported into an account of its currency.
+    if args.currency.is_some() {
+        let choices = Choices { currency: args.currency, ..Choices::default() };
+        files::choose(app, caller, id, choices).await?;
+    }
     let first = files::preview(app, caller, id).await?;
     files::choose(app, caller, id, choices(args, &first)?).await?;
     let look = files::preview(app, caller, id).await?;

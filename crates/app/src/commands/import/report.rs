@@ -7,7 +7,9 @@ use base::Money;
 use base::draft::AccountDraft;
 use serde_json::json;
 use serde_json::value::RawValue;
-use service::ingest::imports::files::{self, FileContents, FileQuestion, Notes, Rejections};
+use service::ingest::imports::files::{
+    self, FileContents, FileQuestion, NoteKind, Notes, Rejections,
+};
 
 use crate::progress::counted;
 
@@ -142,10 +144,12 @@ pub(super) fn note_lines(notes: &Notes) -> String {
     let mut text = String::new();
     for note in notes.all.iter().take(REJECTED_SHOWN) {
         let word = if note.kind.is_warning() { "warning" } else { "note" };
-        text += &match note.line {
-            Some(line) => format!("  {word} on line {line}: {}\n", note.text),
-            None => format!("  {word}: {}\n", note.text),
+        let line = note.line.map_or_else(String::new, |it| format!(" on line {it}"));
+        let hint = match note.kind {
+            NoteKind::AssumedCurrency => " Use --currency CODE if they are in another currency.",
+            _ => "",
         };
+        text += &format!("  {word}{line}: {}{hint}\n", note.text);
     }
     let more = notes.count - notes.all.len().min(REJECTED_SHOWN);
     if more > 0 {

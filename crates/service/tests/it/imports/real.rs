@@ -110,6 +110,7 @@ async fn in_order(world: &World, first: &[u8], second: &[u8]) -> Option<Vec<Stri
 fn identified(bytes: &[u8]) -> BTreeMap<(String, String), (Date, i64)> {
     let options = ParseOptions {
         today: Date::constant(2026, 11, 17),
+        chosen_currency: None,
         currency: Currency::USD,
         dates: None,
         charges: None,

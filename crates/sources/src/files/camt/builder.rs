@@ -90,7 +90,9 @@ impl<'a> AccountsBuilder<'a> {
     fn currency(&self, statement: &Statement, stated: Option<&str>) -> Result<Currency, String> {
         let own = statement.currency.as_deref();
         let balance = statement.balances.iter().find_map(|it| it.currency.as_deref());
-        let Some(code) = own.or(balance).or(stated) else { return Ok(self.options.currency) };
+        let Some(code) = own.or(balance).or(stated) else {
+            return Ok(self.options.default_currency());
+        };
         let unknown = |_| format!("the currency is \"{}\", which is none of ISO 4217", cut(code));
         Currency::parse(code).map_err(unknown)
     }
@@ -194,7 +196,14 @@ impl<'a> AccountsBuilder<'a> {
             }
         }
         let format = Format::Camt053;
-        Ok(FileContents { format, accounts, rejected, questions: Vec::new(), notes })
+        Ok(FileContents {
+            format,
+            accounts,
+            rejected,
+            questions: Vec::new(),
+            notes,
+            assumed_currency: None,
+        })
     }
 }
 

@@ -19,6 +19,16 @@ pub(super) enum CurrencyEvidence {
     Nothing,
 }
 
+impl CurrencyEvidence {
+    /// Why the file suggests its currency.
+    pub(super) fn reason(self) -> Option<&'static str> {
+        match self {
+            CurrencyEvidence::Suggested(_, reason) => Some(reason),
+            CurrencyEvidence::Named(_) | CurrencyEvidence::Nothing => None,
+        }
+    }
+}
+
 /// The parts of a table in which a currency may be named.
 pub(super) struct TableTexts<'a> {
     pub(super) above: &'a [Row],
@@ -263,19 +273,6 @@ impl TableTexts<'_> {
 fn likeliest(codes: &[&str], own: Currency) -> Option<Currency> {
     let code = codes.iter().find(|it| **it == own.code()).or(codes.first())?;
     Currency::parse(code).ok()
-}
-
-/// The note on a currency that the file does not name.
-pub(super) fn assumption_note(evidence: CurrencyEvidence, currency: Currency) -> String {
-    let code = currency.code();
-    let reason = match evidence {
-        CurrencyEvidence::Suggested(_, reason) => format!(", because {reason}"),
-        _ => String::new(),
-    };
-    format!(
-        "The file names no currency. Its amounts were read as {code}{reason}. If they are in another currency, enter it \
-         under Columns, More columns, Currency."
-    )
 }
 
 /// The code of a currency as a word of its own, in capital letters.

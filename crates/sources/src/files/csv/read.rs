@@ -6,7 +6,7 @@ use base::Currency;
 
 use super::account_number;
 use super::accounts::{TableAccounts, TableFacts};
-use super::currency_evidence::{CurrencyEvidence, TableTexts, assumption_note};
+use super::currency_evidence::{CurrencyEvidence, TableTexts};
 use super::detect;
 use super::dialect::{Records, check_size, tidy};
 use super::ending::{CUT, Ending, Footer};
@@ -49,7 +49,8 @@ pub(super) fn read(
     });
     // A single amount in another currency is rejected, a column of them is read.
     reader.currency_is_named &= evidence.named >= evidence.unnamed;
-    let by_number = number.as_deref().and_then(currency_of_iban).map(CurrencyEvidence::Named);
+    let by_number = number.as_deref().filter(|_| options.chosen_currency.is_none());
+    let by_number = by_number.and_then(currency_of_iban).map(CurrencyEvidence::Named);
     let found = by_number
         .unwrap_or_else(|| currency_evidence(text, (mapping, &layout, &titles), &above, options));
     reader.settle_currency(found);
@@ -67,14 +68,16 @@ pub(super) fn read(
     let (mut accounts, open, mut notes) = ledger.finish(&facts, &mut rejected);
     totals.compare(&mut accounts, (order, mark), options.today, &mut notes);
     let is_named = evidence.named > 0 && evidence.unnamed == 0;
-    if !is_named && let Some(note) = currency_note(&reader, found, &accounts) {
-        notes.add(None, note);
+    let is_assumed = !is_named && assumes_currency(&reader, found, &accounts);
+    if is_assumed && !is_sure(&reader, found) {
+        notes.assume_currency(reader.currency, found.reason());
     }
     notes.sort();
     // Rows rejected after all rows were read belong in line order as well.
     rejected.rows.sort_by_key(|it| it.line);
     let questions = question.into_iter().chain(open).collect();
-    Ok(FileContents { format: Format::Csv, accounts, rejected, notes, questions })
+    let assumed_currency = is_assumed.then_some(reader.currency);
+    Ok(FileContents { format: Format::Csv, accounts, rejected, notes, questions, assumed_currency })
 }
 
 /// The records below the titles, and the titles. Columns without titles are numbered.
@@ -126,24 +129,29 @@ fn currency_evidence(
     texts.evidence(options.currency)
 }
 
-/// The note on a currency that the file does not name, if an account has it.
-fn currency_note(
+/// Whether the file does not name the currency in which an account of it was read.
+fn assumes_currency(
     reader: &Reader<'_>,
     found: CurrencyEvidence,
     accounts: &[FileAccount],
-) -> Option<String> {
+) -> bool {
     // The layout of a file without titles does not tell for sure from which bank it is.
-    let is_assumed = reader.currency_is_open || !reader.mapping.has_header;
-    let is_of_iban = |it: &FileAccount| currency_of_iban(&it.draft.external_id).is_some();
-    let is_read = |it: &FileAccount| it.draft.currency == reader.currency && !is_of_iban(it);
-    let is_sure = match found {
-        CurrencyEvidence::Named(_) => true,
-        CurrencyEvidence::Suggested(currency, _) => currency == reader.own_currency,
-        CurrencyEvidence::Nothing => false,
+    let is_open = reader.currency_is_open || !reader.mapping.has_header;
+    let is_of_iban = |it: &FileAccount| {
+        !reader.currency_is_chosen && currency_of_iban(&it.draft.external_id).is_some()
     };
-    let is_noted =
-        is_assumed && !is_sure && reader.currencies.is_empty() && accounts.iter().any(is_read);
-    is_noted.then(|| assumption_note(found, reader.currency))
+    let is_read = |it: &FileAccount| it.draft.currency == reader.currency && !is_of_iban(it);
+    is_open
+        && !matches!(found, CurrencyEvidence::Named(_))
+        && reader.currencies.is_empty()
+        && accounts.iter().any(is_read)
+}
+
+/// Whether an assumed currency needs no note: the person chose it, or the file suggests the person's own.
+fn is_sure(reader: &Reader<'_>, found: CurrencyEvidence) -> bool {
+    let suggests_own =
+        matches!(found, CurrencyEvidence::Suggested(it, _) if it == reader.own_currency);
+    reader.currency_is_chosen || suggests_own
 }
 
 /// Rejects a file with too many rows.

@@ -46,10 +46,13 @@ fn rounding_note(text: &str, written: WrittenAmount, currency: Currency) -> Stri
 impl Reader<'_> {
     /// Sets the currency of amounts that name none, if the mapping leaves it open.
     pub(super) fn settle_currency(&mut self, found: CurrencyEvidence) {
-        if let CurrencyEvidence::Named(currency) | CurrencyEvidence::Suggested(currency, _) = found
-            && self.currency_is_open
-        {
-            self.currency = currency;
+        match found {
+            _ if !self.currency_is_open => {}
+            CurrencyEvidence::Named(currency) => self.currency = currency,
+            CurrencyEvidence::Suggested(currency, _) if !self.currency_is_chosen => {
+                self.currency = currency;
+            }
+            CurrencyEvidence::Suggested(..) | CurrencyEvidence::Nothing => {}
         }
     }
 
@@ -142,7 +145,9 @@ impl Reader<'_> {
         let columns = columns.into_iter().flatten().filter(|_| self.currency_is_named);
         let mut named =
             columns.filter_map(|it| table_amount::named_currency(cell(cells, Some(it))));
-        named.next().or_else(|| currency_of_iban(cell(cells, self.account)))
+        let by_account =
+            || currency_of_iban(cell(cells, self.account)).filter(|_| !self.currency_is_chosen);
+        named.next().or_else(by_account)
     }
 
     pub(super) fn money(

@@ -83,6 +83,8 @@ pub(super) struct Reader<'m> {
     /// Whether the currency is only the usual one.
     pub(super) currency_is_open: bool,
     /// Whether the amounts may name another currency.
+    /// Whether the person chose the currency of amounts that name none.
+    pub(super) currency_is_chosen: bool,
     pub(super) currency_is_named: bool,
     /// Whether the columns for money out and in have both signs, so that a minus is a reversal.
     pub(super) has_reversals: [bool; 2],
@@ -158,14 +160,18 @@ impl<'m> Reader<'m> {
         let one = |field| layout.one(field);
         let all = |field| layout.all(field).to_vec();
         let fixed = mapping.currency.as_deref().and_then(|it| Currency::parse(it).ok());
+        let chosen = options.chosen_currency;
+        // The layout of a file without titles does not tell for sure from which bank it is.
+        let fixed = fixed.filter(|_| chosen.is_none() || mapping.has_header);
         Reader {
             mapping,
             today: options.today,
             order,
             mark,
-            currency: fixed.unwrap_or(options.currency),
+            currency: fixed.unwrap_or(options.default_currency()),
             own_currency: options.currency,
             currency_is_open: fixed.is_none() && layout.all(Field::Currency).is_empty(),
+            currency_is_chosen: chosen.is_some(),
             currency_is_named: true,
             has_reversals,
             width: mapping.has_header.then_some(width),

@@ -166,6 +166,7 @@ impl ExportReader {
             rejected: self.rejected,
             notes: Notes::default(),
             questions: Vec::new(),
+            assumed_currency: None,
         }
     }
 }

@@ -170,7 +170,7 @@ impl<'a> AccountsBuilder<'a> {
             return;
         }
         self.found += 1;
-        let currency = message.currency.unwrap_or(self.options.currency);
+        let currency = message.currency.unwrap_or(self.options.default_currency());
         let identity = identity(&message.account, currency);
         if (message.opens_page || message.closes_page) && !message.rows.is_empty() {
             let [opening, closing] = [
@@ -212,7 +212,7 @@ impl<'a> AccountsBuilder<'a> {
                 self.notes.warn(NoteKind::Unbalanced, message.line, text);
             }
         }
-        let currency = message.currency.unwrap_or(self.options.currency);
+        let currency = message.currency.unwrap_or(self.options.default_currency());
         for (total, name, is_credit) in
             [(&message.debits, "debits", false), (&message.credits, "credits", true)]
         {
@@ -239,7 +239,14 @@ impl<'a> AccountsBuilder<'a> {
         notes.sort();
         let accounts = self.accounts.finish();
         let format = Format::Mt940;
-        Some(FileContents { format, accounts, rejected, questions: Vec::new(), notes })
+        Some(FileContents {
+            format,
+            accounts,
+            rejected,
+            questions: Vec::new(),
+            notes,
+            assumed_currency: None,
+        })
     }
 }
 
@@ -294,7 +301,7 @@ impl Message {
         options: &ParseOptions,
         notes: &mut Notes,
     ) -> Result<(), String> {
-        let currency = *self.currency.get_or_insert(options.currency);
+        let currency = *self.currency.get_or_insert(options.default_currency());
         let mut entry = Entry::read(field.lines[0], currency, options.today)?;
         if let Some(text) = entry.note.take() {
             notes.add(Some(field.line), text);

@@ -61,6 +61,11 @@ pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents,
         made_on: walk.made_at.as_deref().and_then(values::date),
         today: options.today,
     };
+    let names_all = walk.statements.iter().all(|it| it.names_currency);
+    let assumed_currency = (!names_all).then_some(options.default_currency());
+    if !names_all && options.chosen_currency.is_none() {
+        walk.notes.assume_currency(options.currency, None);
+    }
     let (mut accounts, mut questions) = (Vec::new(), Vec::new());
     for statement in walk.statements {
         let (account, is_ambiguous) =
@@ -72,5 +77,12 @@ pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents,
     }
     walk.rejected.rows.sort_by_key(|it| it.line);
     walk.notes.sort();
-    Ok(FileContents { format, accounts, rejected: walk.rejected, questions, notes: walk.notes })
+    Ok(FileContents {
+        format,
+        accounts,
+        rejected: walk.rejected,
+        questions,
+        notes: walk.notes,
+        assumed_currency,
+    })
 }

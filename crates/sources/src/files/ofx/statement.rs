@@ -29,6 +29,8 @@ pub(super) struct Statement<'a> {
     pub(super) wrapper: &'static str,
     pub(super) line: usize,
     pub(super) currency: Currency,
+    /// Whether the file names the currency.
+    pub(super) names_currency: bool,
     pub(super) bank: Option<Cow<'a, str>>,
     /// Some banks number accounts by branch.
     pub(super) branch: Option<Cow<'a, str>>,
@@ -77,6 +79,7 @@ impl<'a> Statement<'a> {
             wrapper,
             line,
             currency,
+            names_currency: false,
             bank: None,
             branch: None,
             number: None,

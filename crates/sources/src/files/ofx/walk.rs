@@ -105,7 +105,8 @@ impl<'a, 'h> Walker<'a, 'h> {
             Part::Statement => {
                 self.finish_statement();
                 let line = self.lines.of(at);
-                self.statement = Some(Statement::new(opened.name, line, self.options.currency));
+                self.statement =
+                    Some(Statement::new(opened.name, line, self.options.default_currency()));
             }
             Part::Row => {
                 let listed = self.open.iter().any(|it| it.part == Part::PendingList);
@@ -279,8 +280,10 @@ impl<'a, 'h> Walker<'a, 'h> {
     fn currency_of_statement(&mut self, code: Cow<'a, str>) {
         let Some(statement) = &mut self.statement else { return };
         match Currency::parse(&code.to_ascii_uppercase()) {
-            Ok(currency) if statement.currency == currency => {}
-            Ok(currency) if statement.has_no_amounts() => statement.currency = currency,
+            Ok(currency) if statement.currency == currency || statement.has_no_amounts() => {
+                statement.currency = currency;
+                statement.names_currency = true;
+            }
             // Earlier rows were read in another currency.
             Ok(_) | Err(_) => {
                 self.unknown_currency.get_or_insert(code);
@@ -300,7 +303,7 @@ impl<'a, 'h> Walker<'a, 'h> {
             } else {
                 "STMTRS"
             };
-            Statement::new(wrapper, lines.of(at), options.currency)
+            Statement::new(wrapper, lines.of(at), options.default_currency())
         })
     }
 

@@ -57,6 +57,11 @@ pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents,
     }
     let questions =
         is_ambiguous.then_some(FileQuestion::Dates { read_as: order }).into_iter().collect();
+    // The format has no field for the currency.
+    let assumed_currency = (!builder.accounts.is_empty()).then_some(options.default_currency());
+    if options.chosen_currency.is_none() && assumed_currency.is_some() {
+        builder.notes.assume_currency(options.currency, None);
+    }
     let accounts = builder.accounts.into_iter().map(|draft| FileAccount::new(None, draft));
     Ok(FileContents {
         format: Format::Qif,
@@ -64,6 +69,7 @@ pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents,
         rejected: builder.rejected,
         questions,
         notes: builder.notes,
+        assumed_currency,
     })
 }
 
@@ -187,7 +193,7 @@ impl<'a, 'h> AccountsBuilder<'a, 'h> {
                 return None;
             }
             self.known.insert((name, kind), self.accounts.len());
-            self.accounts.push(account(name, kind, self.options.currency));
+            self.accounts.push(account(name, kind, self.options.default_currency()));
             Some(self.accounts.len() - 1)
         });
     }
@@ -227,7 +233,7 @@ impl<'a, 'h> AccountsBuilder<'a, 'h> {
     fn trade(&self, kind: Kind, record: &Record<'_>, on: Date) -> Option<TradeDraft> {
         let name = record.security.filter(|_| kind == Kind::Investment)?;
         let security = self.symbols.get(name).copied().unwrap_or(name);
-        actions::trade(record, clean(security).to_uppercase(), on, self.options.currency)
+        actions::trade(record, clean(security).to_uppercase(), on, self.options.default_currency())
     }
 
     /// The transaction, and a note if its amount was rounded.
@@ -245,7 +251,7 @@ impl<'a, 'h> AccountsBuilder<'a, 'h> {
             format!("the date {} is no day such as {shape}", quote(written))
         })?;
         let written = record.amount.or(record.precise_amount);
-        let currency = self.options.currency;
+        let currency = self.options.default_currency();
         if kind == Kind::Investment {
             let (amount, description) = actions::cash_row(record, written, currency)?;
             return Ok((draft(posted_on, amount, description), None));

@@ -6,15 +6,16 @@ use http::StatusCode;
 use maud::{Markup, html};
 use service::Error;
 use service::ingest::imports::files::{
-    self, Destination, FileQuestion, Notes, Preview, Rejections, StagedFile, State,
+    self, Destination, FileQuestion, NoteKind, Notes, Preview, Rejections, StagedFile, State,
 };
 
 use super::{
     HOME, accounts, columns, new_page, parse, preview_form, questions, result, size, url_of,
 };
 use crate::site::app_page::see_other;
+use crate::site::currencies;
 use crate::site::errors::{PageResult, sentence};
-use crate::site::fields::FormError;
+use crate::site::fields::{self, FormError};
 use crate::site::form::{Form, TOKEN_FIELD};
 use crate::site::format::{count_text, plural};
 use crate::site::person::Person;
@@ -138,12 +139,27 @@ fn preview(person: &Person, preview: &Preview) -> Markup {
             (answer(preview))
             (notes(person, &preview.notes))
             (questions::card(person, preview))
+            (currency(preview))
             (accounts::card(person, preview))
             (columns::card(person, preview))
             (buttons(preview, &here))
             output.hush role="status" {}
             (accounts::rows(person, preview))
             (rejected(person, &preview.rejected))
+        }
+    }
+}
+
+/// The choice of a currency for a file that names none.
+fn currency(preview: &Preview) -> Markup {
+    let options = currencies::options();
+    let options: Vec<(&str, &str)> =
+        options.iter().map(|(code, name)| (code.as_str(), name.as_str())).collect();
+    html! {
+        @if let Some(assumed) = preview.assumed_currency {
+            section.card {
+                (fields::select("file_currency", "Currency of this file", &options, assumed.code()))
+            }
         }
     }
 }
@@ -234,6 +250,9 @@ fn notes(person: &Person, notes: &Notes) -> Markup {
                         li {
                             @if let Some(line) = it.line { "Line " (count_text(line as i64)) ": " }
                             (person.view.mask_amounts(&sentence(&it.text)))
+                            @if it.kind == NoteKind::AssumedCurrency {
+                                " If they are in another currency, choose it below."
+                            }
                         }
                     }
                 }

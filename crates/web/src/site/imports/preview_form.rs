@@ -1,5 +1,6 @@
 //! Reads the person's choices from the form of the review page.
 
+use base::Currency;
 use service::Result;
 use service::ingest::imports::files::csv::{Column, DecimalMark, Delimiter, Field, Mapping};
 use service::ingest::imports::files::{
@@ -43,15 +44,21 @@ pub(super) async fn read(
     }
     let (dates, charges) =
         (DateOrder::parse(form.text("dates")), ChargeSign::parse(form.text("charges")));
+    // Only a changed value counts as a choice: what is assumed may change with the columns.
+    let currency = Currency::parse(form.text("file_currency")).ok();
+    let currency =
+        currency.filter(|it| preview.assumed_currency.is_some_and(|assumed| assumed != *it));
     match &mut mapping {
         // For a CSV file the answer is stored with the columns, so that the next file with them does not ask again.
         Some(mapping) => {
             mapping.date_order = dates.or(mapping.date_order);
             mapping.charges = charges.or(mapping.charges);
+            mapping.currency = currency.map(|it| it.code().to_owned()).or(mapping.currency.take());
         }
         None => {
             choices.dates = dates.or(choices.dates);
             choices.charges = charges.or(choices.charges);
+            choices.currency = currency.or(choices.currency);
         }
     }
     if mapping != preview.table.as_ref().map(|it| it.mapping.clone()) {

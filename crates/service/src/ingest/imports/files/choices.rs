@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use base::AccountId;
 use base::draft::AccountKind;
+use base::{AccountId, Currency};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sources::files::csv::Mapping;
 use sources::files::{ChargeSign, DateOrder};
@@ -14,6 +14,9 @@ use sources::files::{ChargeSign, DateOrder};
 pub struct Choices {
     pub dates: Option<DateOrder>,
     pub charges: Option<ChargeSign>,
+    /// The currency of amounts for which the file names none.
+    #[serde(serialize_with = "write_currency", deserialize_with = "read_currency")]
+    pub currency: Option<Currency>,
     /// The columns of a CSV file.
     pub mapping: Option<Mapping>,
     /// For the accounts of the file, by their index in it.
@@ -74,6 +77,15 @@ impl<'de> Deserialize<'de> for DestinationChoice {
         let text = String::deserialize(from)?;
         DestinationChoice::parse(&text).ok_or_else(|| serde::de::Error::custom("not a destination"))
     }
+}
+
+fn write_currency<S: Serializer>(currency: &Option<Currency>, to: S) -> Result<S::Ok, S::Error> {
+    currency.as_ref().map(Currency::code).serialize(to)
+}
+
+fn read_currency<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Currency>, D::Error> {
+    let code = Option::<String>::deserialize(from)?;
+    Ok(code.and_then(|it| Currency::parse(&it).ok()))
 }
 
 fn write_kind<S: Serializer>(kind: &Option<AccountKind>, to: S) -> Result<S::Ok, S::Error> {

@@ -22,7 +22,8 @@ pub use preview::{AccountPreview, Preview, RowPreview, RowStatus, preview, refre
 pub use preview_summary::{PreviewOutcome, PreviewSummary};
 pub use sources::files::csv;
 pub use sources::files::{
-    BYTES_MAX, ChargeSign, DateOrder, FileError, FileQuestion, Format, Note, Notes, Rejections,
+    BYTES_MAX, ChargeSign, DateOrder, FileError, FileQuestion, Format, Note, NoteKind, Notes,
+    Rejections,
 };
 pub use sources::files::{FileContents, Limits as ReadingLimits, ParseOptions, RejectedRow, read};
 pub use staged::{StagedFile, State, choose, discard, forget_once, get, list, stage};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use base::FileId;
 use base::draft::{AccountDraft, AccountKind};
+use base::{Currency, FileId};
 use calc::matching::EVENKEEL_EXPORT;
 use db::params;
 use sources::files::{
@@ -36,6 +36,7 @@ pub(super) struct ParsedFile {
     pub(super) rejected: Rejections,
     pub(super) notes: Notes,
     pub(super) doubts: Vec<FileQuestion>,
+    pub(super) assumed_currency: Option<Currency>,
     pub(super) table: Option<csv::Detection>,
     /// Identifies CSV files with the same columns.
     pub(super) columns: String,
@@ -133,6 +134,7 @@ async fn hints(app: &App, caller: &Caller, choices: &Choices) -> Result<ParseOpt
     Ok(ParseOptions {
         today: app.today(caller),
         currency: users::get(app, caller).await?.base_currency,
+        chosen_currency: choices.currency,
         dates: choices.dates,
         charges: choices.charges,
         limits: app.import_limits.reading,
@@ -207,6 +209,7 @@ fn parse_content(
         rejected: reading.rejected,
         notes: reading.notes,
         doubts: reading.questions,
+        assumed_currency: reading.assumed_currency,
         table: table.found,
         columns: table.columns,
         complaints: table.complaints,
@@ -247,6 +250,7 @@ impl CsvTable {
                 }
                 reading.accounts.clear();
                 reading.questions.clear();
+                reading.assumed_currency = None;
                 reading.rejected = Rejections::default();
                 reading.notes = Notes::default();
             }

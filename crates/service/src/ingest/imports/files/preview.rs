@@ -41,6 +41,8 @@ pub struct Preview {
     pub remembered: bool,
     /// Questions that the person has to answer.
     pub doubts: Vec<FileQuestion>,
+    /// The currency in which amounts are read for which the file names none. The person may choose another.
+    pub assumed_currency: Option<Currency>,
     pub rejected: Rejections,
     /// What the person should know about rows that are kept.
     pub notes: Notes,
@@ -129,6 +131,7 @@ pub async fn preview(app: &App, caller: &Caller, id: FileId) -> Result<Preview> 
         complaints: Vec::new(),
         remembered: false,
         doubts: Vec::new(),
+        assumed_currency: None,
         rejected: Rejections::default(),
         notes: Notes::default(),
         accounts: Vec::new(),
@@ -147,6 +150,7 @@ pub async fn preview(app: &App, caller: &Caller, id: FileId) -> Result<Preview> 
                 preview.accounts.push(previewer.preview(index, account).await?);
             }
             preview.doubts = parsed.doubts;
+            preview.assumed_currency = parsed.assumed_currency;
             // The kind is known if the account is.
             preview.doubts.retain(|it| match it {
                 FileQuestion::AccountKind { account, .. } => {

@@ -69,6 +69,39 @@ async fn a_file_that_names_no_account_asks_for_it_once() {
     assert!(browser.get(&at).await.good().contains("Nothing new in this file"));
 }
 
+/// A format that has no field for the currency.
+const QUICKEN: &str = "!Type:Bank\nD03/25/2026\nT-5.00\nPCorner Cafe\n^\n";
+
+#[tokio::test]
+async fn the_currency_of_a_file_that_names_none_can_be_chosen() {
+    let world = World::new().await;
+    let (_, mut browser) = robin(&world).await;
+    let at = upload(&mut browser, "cafe.qif", QUICKEN).await;
+    let page = browser.get(&at).await.good();
+    for text in
+        ["Its amounts were read as USD. If they are in another currency, choose it", "-$5.00"]
+    {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    let page = change_fields(&mut browser, &at, &[("file_currency", "PLN")]).await;
+    assert!(page.contains("-5.00\u{a0}PLN"), "{page}");
+    assert!(!page.contains("were read as"), "{page}");
+    assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
+    let page = browser.get("/transactions?period=all").await.good();
+    assert!(page.contains("Corner Cafe") && page.contains("PLN"), "{page}");
+
+    // For a CSV file the choice is stored with the columns, for the next file with them.
+    let at = upload(&mut browser, "export.csv", PLAIN).await;
+    assert!(browser.get(&at).await.good().contains("Its amounts were read as USD."));
+    let page =
+        change_fields(&mut browser, &at, &[("file_currency", "CHF"), ("kind_0", "savings")]).await;
+    assert!(page.contains("CHF") && !page.contains("were read as"), "{page}");
+    assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
+    let at = upload(&mut browser, "next.csv", &PLAIN.replace("2026-02", "2026-03")).await;
+    let page = browser.get(&at).await.good();
+    assert!(page.contains("CHF") && !page.contains("were read as"), "{page}");
+}
+
 /// Nothing in it tells the kind of account.
 const PLAIN: &str = "Date,Amount,Description\n2026-02-13,-12.50,ALPHA\n2026-02-14,-80.00,BETA\n2026-02-15,-3.00,GAMMA\n";
 
