@@ -72,6 +72,7 @@ fn a_complete_file_has_no_warning_without_reason() {
         "does_not_add_up.sta",
         "does_not_add_up.xml",
         "end-missing.qif",
+        "header_after_text.sta",
         "interim_report.sta",
         "missing_page.sta",
         "no_closing_balance.sta",
