@@ -94,6 +94,7 @@ const STEPS: [Step; 16] = [
     }),
     step("postgres", "a temporary PostgreSQL runs", Group::First, &[Tool::Postgres], postgres),
     step("tests", "every test, on SQLite", Group::Busy, &[], tests),
+    step("fuzz", "hostile bytes, for some seconds", Group::Busy, &[], fuzz_briefly),
     step(
         "tests-postgres",
         "the integration tests, on PostgreSQL",
@@ -101,7 +102,6 @@ const STEPS: [Step; 16] = [
         &[Tool::Postgres],
         tests_on_postgres,
     ),
-    step("fuzz", "hostile bytes, for some seconds", Group::Busy, &[], fuzz_briefly),
     step(
         "storm",
         "three servers under faults, for a minute",
