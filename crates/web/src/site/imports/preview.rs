@@ -158,7 +158,9 @@ fn currency(preview: &Preview) -> Markup {
     html! {
         @if let Some(assumed) = preview.assumed_currency {
             section.card {
-                (fields::select("file_currency", "Currency of this file", &options, assumed.code()))
+                div.filters {
+                    (fields::select("file_currency", "Currency of this file", &options, assumed.code()))
+                }
             }
         }
     }
