@@ -162,7 +162,7 @@ impl Drop for Program {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        // Whatever a test typed and opened, traces have only words of the program.
+        // Traces must have only words of the program, whatever the test typed and opened.
         if !std::thread::panicking() {
             assert_eq!(collector().doubtful(), BTreeSet::new(), "personal data in traces");
         }

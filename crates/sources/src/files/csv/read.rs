@@ -129,7 +129,7 @@ fn currency_evidence(
     texts.evidence(options.currency)
 }
 
-/// Whether the file does not name the currency in which an account of it was read.
+/// Whether the currency of an account was assumed, because the file does not name it.
 fn assumes_currency(
     reader: &Reader<'_>,
     found: CurrencyEvidence,

@@ -29,7 +29,7 @@ pub(super) struct Statement<'a> {
     pub(super) wrapper: &'static str,
     pub(super) line: usize,
     pub(super) currency: Currency,
-    /// Whether the file names the currency.
+    /// Whether the file names the currency of this statement.
     pub(super) names_currency: bool,
     pub(super) bank: Option<Cow<'a, str>>,
     /// Some banks number accounts by branch.

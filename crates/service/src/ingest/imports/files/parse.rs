@@ -172,7 +172,12 @@ fn parse_content(
         }
         table = CsvTable { columns: columns_of(&found), ..CsvTable::default() };
         let known = mappings.iter().find(|(columns, _)| *columns == table.columns);
-        let known = known.and_then(|(_, mapping)| serde_json::from_str(mapping).ok());
+        let mut known: Option<csv::Mapping> =
+            known.and_then(|(_, mapping)| serde_json::from_str(mapping).ok());
+        // The currency chosen for this file counts more than the one chosen for an earlier file, unless a preset names it.
+        if choices.currency.is_some() && found.mapping.currency.is_none() {
+            known.iter_mut().for_each(|it| it.currency = None);
+        }
         table.remembered = choices.mapping.is_none() && known.is_some();
         table.found = Some(found);
         if let Some(mapping) = choices.mapping.clone().or(known) {

@@ -1,6 +1,8 @@
 //! Open questions about a file: each has an example, and nothing is imported before they are answered.
 
+use base::{Currency, FileId};
 use http::StatusCode;
+use service::ingest::imports::files::{self, Choices};
 use testkit::World;
 use testkit::draft::{checking, statement, txn};
 
@@ -75,7 +77,7 @@ const QUICKEN: &str = "!Type:Bank\nD03/25/2026\nT-5.00\nPCorner Cafe\n^\n";
 #[tokio::test]
 async fn the_currency_of_a_file_that_names_none_can_be_chosen() {
     let world = World::new().await;
-    let (_, mut browser) = robin(&world).await;
+    let (robin, mut browser) = robin(&world).await;
     let at = upload(&mut browser, "cafe.qif", QUICKEN).await;
     let page = browser.get(&at).await.good();
     for text in
@@ -100,6 +102,12 @@ async fn the_currency_of_a_file_that_names_none_can_be_chosen() {
     let at = upload(&mut browser, "next.csv", &PLAIN.replace("2026-02", "2026-03")).await;
     let page = browser.get(&at).await.good();
     assert!(page.contains("CHF") && !page.contains("were read as"), "{page}");
+    // A choice for that file alone, as the command line makes it, counts more than the remembered one.
+    let id = FileId::parse(at.rsplit('/').next().unwrap()).unwrap();
+    let choices = Choices { currency: Some(Currency::EUR), ..Choices::default() };
+    files::choose(&world.app, &robin.caller, id, choices).await.unwrap();
+    let preview = files::preview(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!(preview.accounts[0].currency, Currency::EUR);
 }
 
 /// Nothing in it tells the kind of account.
