@@ -10,7 +10,7 @@ use crate::ingest::connections;
 use crate::insights::pipeline;
 use crate::platform::background::LoopReport;
 use crate::platform::mail_queue;
-use crate::{App, Result, actions};
+use crate::{App, Result, actions, backup};
 
 /// Figures are read from the database at most this often.
 const KEPT_MICROSECONDS: i64 = 5_000_000;
@@ -104,5 +104,6 @@ async fn read(app: &App) -> Result<Vec<MetricFamily>> {
     all.extend(connections::figures(app).await?);
     all.extend(pipeline::figures(app).await?);
     all.extend(mail_queue::figures(app).await?);
+    all.extend(backup::figures(app).await);
     Ok(all)
 }

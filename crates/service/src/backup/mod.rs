@@ -35,8 +35,10 @@ pub use format::{Contents, check};
 pub use kept::Keep;
 pub use names::BackupFile;
 pub use restore::{must_be_empty, restore};
-pub(crate) use scheduled::is_late;
-pub use scheduled::{Failure, Plan, Scheduled, Status, Target, run_once, status};
+pub use scheduled::{
+    Failure, Plan, Scheduled, Status, Target, is_late_for_admin, run_once, status,
+};
+pub(crate) use scheduled::{figures, is_late};
 
 pub(crate) fn statements() -> Vec<&'static str> {
     [restore::STATEMENTS, scheduled::STATEMENTS, upgrade::STATEMENTS, &access::statements()]

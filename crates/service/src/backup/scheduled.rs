@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use base::Timestamp;
+use base::metrics::MetricFamily;
 use db::params;
 
 use super::bucket::{self, Bucket};
@@ -18,7 +19,8 @@ use crate::{App, Caller, Error, Result};
 
 /// How long the next try waits after a failure.
 const RETRY_MICROSECONDS: i64 = 15 * 60 * 1_000_000;
-const HOUR_MICROSECONDS: i64 = 3_600_000_000;
+const SECOND_MICROSECONDS: i64 = 1_000_000;
+const HOUR_MICROSECONDS: i64 = 3_600 * SECOND_MICROSECONDS;
 /// How long the list of a store is used before it is read again, because stores charge for that.
 const LIST_MICROSECONDS: i64 = HOUR_MICROSECONDS;
 
@@ -216,35 +218,68 @@ impl Place {
 /// is not asked for it, because no request waits for another server.
 pub async fn status(app: &App, caller: &Caller) -> Result<Option<Status>> {
     caller.require_owner("page")?;
-    if app.db.first(IS_ADMIN, params![caller.user], |_| Ok(())).await?.is_none() {
+    if !is_admin(app, caller).await? {
         return Err(Error::NotFound("page"));
     }
     let Some(plan) = &app.backups.plan else { return Ok(None) };
-    let (failure, listed) =
-        app.backups.with_known(|it| (it.failure.clone(), it.listed.clone().map(|it| it.1)));
+    let failure = app.backups.with_known(|it| it.failure.clone());
     let files = match &plan.target {
         Target::Folder(_) => Some(plan.place(&app.installation_key).list().await?),
-        Target::Store(_) => listed,
+        Target::Store(_) => known_files(app, plan).await,
     };
     Ok(Some(Status { failure, ..plan.status(files, app.clock.now()) }))
+}
+
+/// Whether a backup is late and the person is an admin, who can do something about it.
+pub async fn is_late_for_admin(app: &App, caller: &Caller) -> Result<bool> {
+    caller.require_owner("page")?;
+    if app.backups.plan.is_none() || !is_admin(app, caller).await? {
+        return Ok(false);
+    }
+    Ok(is_late(app).await == Some(true))
+}
+
+async fn is_admin(app: &App, caller: &Caller) -> Result<bool> {
+    Ok(app.db.first(IS_ADMIN, params![caller.user], |_| Ok(())).await?.is_some())
 }
 
 /// Whether a backup is late, as far as this process knows; `None` if it does not know or none are scheduled. A folder or a
 /// store that cannot be read counts as late.
 pub(crate) async fn is_late(app: &App) -> Option<bool> {
     let plan = app.backups.plan.as_ref()?;
-    let (has_failed, listed) =
-        app.backups.with_known(|it| (it.failure.is_some(), it.listed.clone().map(|it| it.1)));
-    let files = match &plan.target {
-        Target::Folder(_) => plan.place(&app.installation_key).list().await.ok(),
-        Target::Store(_) => listed,
-    };
-    match files {
+    let has_failed = app.backups.with_known(|it| it.failure.is_some());
+    match known_files(app, plan).await {
         // A new server is about to write its first backup.
         Some(files) if files.is_empty() && !has_failed => None,
         Some(files) => Some(plan.status(Some(files), app.clock.now()).is_late),
         None => has_failed.then_some(true),
     }
+}
+
+/// The backups that this process knows of, newest first: a folder is read, a store is not asked.
+async fn known_files(app: &App, plan: &Plan) -> Option<Vec<BackupFile>> {
+    match &plan.target {
+        Target::Folder(_) => plan.place(&app.installation_key).list().await.ok(),
+        Target::Store(_) => app.backups.with_known(|it| it.listed.clone().map(|it| it.1)),
+    }
+}
+
+/// When the last good backup was made and whether the next one is late, for metrics. Without scheduled backups there are
+/// no such metrics.
+pub(crate) async fn figures(app: &App) -> Vec<MetricFamily> {
+    let Some(plan) = &app.backups.plan else { return Vec::new() };
+    let is_late = is_late(app).await == Some(true);
+    let help = "Whether the last good backup is older than one and a half times the interval";
+    let mut families = vec![MetricFamily::gauge("backup_late", help).with(&[], i64::from(is_late))];
+    let newest = known_files(app, plan).await.and_then(|it| Some(it.first()?.made_at));
+    if let Some(at) = newest {
+        let help = "When the last good backup was made";
+        families.push(
+            MetricFamily::gauge("backup_last_good_timestamp_seconds", help)
+                .with(&[], at.as_microsecond() / SECOND_MICROSECONDS),
+        );
+    }
+    families
 }
 
 /// Writes a backup if one is due, and deletes those that are not kept. A background step.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use service::backup::{self, Encryption, Identity, Keep, Plan, Secrets, Target};
 use testkit::World;
 
+use crate::metrics::metric;
 use crate::{is_not_found, signed_in};
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -42,6 +43,8 @@ async fn a_backup_is_written_once_for_each_day_and_old_ones_are_deleted() {
     world.app = world.with_backups(plan(folder.path(), None));
     let app = &world.app;
     assert!(backup::status(app, &admin).await.unwrap().unwrap().is_late);
+    assert!(!backup::is_late_for_admin(app, &admin).await.unwrap(), "the first one comes soon");
+    assert_eq!(metric(app, "backup_late", &[]).await, 0);
     fs::write(folder.path().join("evenkeel-0a0b0c0d-20200101T000000Z.backup"), "others").unwrap();
     for _ in 0..20 {
         assert_eq!(backup::run_once(app).await.unwrap(), 1);
@@ -58,8 +61,15 @@ async fn a_backup_is_written_once_for_each_day_and_old_ones_are_deleted() {
     assert_eq!(fs::metadata(&newest).unwrap().permissions().mode() & 0o777, 0o600);
     let input = backup::open(File::open(&newest).unwrap(), &Secrets::default()).unwrap();
     assert!(backup::check(input).unwrap().rows > 0);
+    assert_eq!(metric(app, "backup_late", &[]).await, 0);
+    let made_at = files[0].made_at.as_microsecond() / 1_000_000;
+    assert_eq!(metric(app, "backup_last_good_timestamp_seconds", &[]).await, made_at);
     world.clock.advance(13 * HOUR);
     assert!(backup::status(app, &admin).await.unwrap().unwrap().is_late);
+    assert_eq!(metric(app, "backup_late", &[]).await, 1);
+    assert!(backup::is_late_for_admin(app, &admin).await.unwrap());
+    let (_, member) = signed_in(&world, "kim@example.com").await;
+    assert!(!backup::is_late_for_admin(app, &member).await.unwrap(), "a member cannot mend it");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use http::Method;
 use serde_json::Value;
+use service::backup::{self, Keep, Plan, Target};
 use testkit::World;
 use testkit::draft::{checking, statement, txn};
 
@@ -132,7 +133,14 @@ async fn the_text_is_well_formed() {
 
 /// The names of families that a scrape describes, without the suffix of counters.
 async fn families() -> BTreeSet<String> {
-    let world = World::new().await;
+    let mut world = World::new().await;
+    // Some families are there only with scheduled backups.
+    let folder = tempfile::tempdir().unwrap();
+    let keep = Keep { daily: 1, weekly: 1, monthly: 1 };
+    let target = Target::Folder(folder.path().to_owned());
+    let plan = Plan { target, every_hours: 24, hour: 3, keep, encryption: None };
+    world.app = world.with_backups(plan);
+    assert_eq!(backup::run_once(&world.app).await.unwrap(), 1);
     let text = scrape(&Client::anonymous(&world)).await;
     let described = text.lines().filter_map(|it| it.strip_prefix("# TYPE "));
     let names = described.map(|it| it.split(' ').next().unwrap());

@@ -24,6 +24,7 @@ pub(super) fn card(person: &Person, data: &OverviewData) -> Markup {
         pending(data.pending_actions),
         connections(person, &data.accounts),
         endpoints(data),
+        late_backup(data),
         outdated_splits(data),
         missed(view, data),
         rises(view, data),
@@ -112,6 +113,19 @@ fn endpoints(data: &OverviewData) -> Vec<Markup> {
     };
     let lost = data.endpoints.iter().filter(|it| webhooks::needs_attention(it));
     lost.take(SHOWN_MAX).map(row).collect()
+}
+
+fn late_backup(data: &OverviewData) -> Vec<Markup> {
+    let row = html! {
+        li {
+            span.what {
+                a href="/settings/backups" { "Backups" }
+                span.soft { "The next backup is late." }
+            }
+            span.badge.warn { "Late" }
+        }
+    };
+    if data.is_backup_late { vec![row] } else { Vec::new() }
 }
 
 /// Transactions whose amount changed after the person split them.

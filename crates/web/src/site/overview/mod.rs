@@ -22,7 +22,7 @@ use service::ledger::spans::Span;
 use service::ledger::splits;
 use service::onboarding::{self, Onboarding};
 use service::webhooks::{self, Endpoint};
-use service::{Error, summary};
+use service::{Error, backup, summary};
 use wire::v1::ExpiringBenefits;
 
 use super::app_page::AppPage;
@@ -60,6 +60,8 @@ struct OverviewData {
     cash_left: Option<CashLeft>,
     /// Transactions whose amount changed after they were split.
     outdated_splits: Vec<TransactionId>,
+    /// Whether a backup is late, for an admin.
+    is_backup_late: bool,
     recent: Recent,
     onboarding: Onboarding,
     /// The scores, or a message about the missing data.
@@ -82,7 +84,7 @@ impl OverviewData {
             accounts,
             worth,
             series,
-            (pending_actions, endpoints, outdated_splits),
+            (pending_actions, endpoints, outdated_splits, is_backup_late),
             expiring,
             streams,
             (months, history),
@@ -95,7 +97,8 @@ impl OverviewData {
             async {
                 let pending = summary::pending_actions(app, caller).await?;
                 let splits = splits::list_outdated(app, caller).await?;
-                Ok((pending, webhooks::list(app, caller).await?, splits))
+                let is_backup_late = backup::is_late_for_admin(app, caller).await?;
+                Ok((pending, webhooks::list(app, caller).await?, splits, is_backup_late))
             },
             benefits::expiring(app, caller, benefits::EXPIRING_DAYS),
             recurring::list(app, caller, every),
@@ -127,6 +130,7 @@ impl OverviewData {
             goals,
             cash_left,
             outdated_splits,
+            is_backup_late,
             recent,
             onboarding,
             scores,
