@@ -8,10 +8,22 @@ use http::HeaderMap;
 
 const FORWARDED: &str = "x-forwarded-for";
 
+/// Set for a request that came with X-Forwarded-For.
+#[derive(Clone, Copy)]
+pub(crate) struct Forwarded {
+    /// Whether it came from one of our proxies, and so the header is believed.
+    pub(crate) is_trusted: bool,
+}
+
 /// Replaces the address of the connection with that of the client.
 pub(crate) fn see_through(mut request: Request, proxies: &[Network]) -> Request {
     if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>().copied()
     {
+        if request.headers().contains_key(FORWARDED) {
+            let ip = peer.ip().to_canonical();
+            let is_trusted = proxies.iter().any(|it| it.contains(ip));
+            request.extensions_mut().insert(Forwarded { is_trusted });
+        }
         let sender = SocketAddr::new(sender(peer.ip(), request.headers(), proxies), peer.port());
         request.extensions_mut().insert(ConnectInfo(sender));
     }

@@ -83,6 +83,13 @@ async fn doctor_examines_proxy_disk_and_backups() {
     let https = ("EVENKEEL_PUBLIC_URL", "https://money.example.com");
     assert_eq!(verdict(&with(&[https]), "proxy"), "warn");
     assert_eq!(verdict(&with(&[https, ("EVENKEEL_PROXIES", "127.0.0.1")]), "proxy"), "ok");
+    // A running server is asked through the public address. Here that is its own address.
+    let server = it.start(&["serve"]);
+    let address = server.fact("web_url").to_owned();
+    let public = ("EVENKEEL_PUBLIC_URL", address.as_str());
+    assert_eq!(verdict(&with(&[public]), "public address"), "ok");
+    server.stop();
+    assert_eq!(verdict(&with(&[public]), "public address"), "warn");
     if !it.is_on_postgres() {
         let full = ("EVENKEEL_DATABASE__FREE_MIB_MIN", "1000000000");
         assert_eq!(verdict(&with(&[full]), "disk"), "fail");

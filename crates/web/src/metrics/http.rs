@@ -42,7 +42,7 @@ impl Entry {
         let starts = |prefixes: &[&str]| prefixes.iter().any(|it| route.starts_with(it));
         match route {
             "/mcp" => Entry::Mcp,
-            "/healthz" | "/readyz" | "/metrics" => Entry::Health,
+            "/healthz" | "/healthz/connection" | "/readyz" | "/metrics" => Entry::Health,
             "/connections/plaid/webhook" => Entry::BankWebhook,
             "/manifest.webmanifest" | "/worker.js" => Entry::Asset,
             _ if starts(&["/oauth/", "/.well-known/"]) => Entry::Oauth,

@@ -78,6 +78,7 @@ pub(crate) fn router(web: &WebState) -> Router<WebState> {
         .route("/offline", get(install::offline))
         .route("/calendar/{file}", get(recurring::feed::get))
         .route("/healthz", get(health::alive))
+        .route("/healthz/connection", get(health::connection))
         .route("/readyz", get(health::ready))
         .route("/v1/openapi.json", get(openapi).fallback(openapi_other_methods))
         .fallback(error_pages::not_found);

@@ -1,5 +1,6 @@
 //! `evenkeel doctor`: checks the installation, with one line for each check and how to fix a failure.
 
+mod proxy;
 mod surroundings;
 
 use std::fs;
@@ -80,7 +81,7 @@ async fn examine(config: &Config) -> Vec<Check> {
         folder(config),
     ];
     checks.extend(surroundings::disk(config));
-    checks.extend(surroundings::proxy(config));
+    checks.extend(proxy::check(config).await);
     checks.push(surroundings::certificates());
     checks.extend(metrics(config));
     checks.extend(surroundings::single_sign_on(config).await);

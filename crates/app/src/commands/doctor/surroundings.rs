@@ -1,4 +1,4 @@
-//! Checks of what is around the program: clock, disk, proxy, certificates, backups, and settings of the database.
+//! Checks of what is around the program: clock, disk, certificates, backups, and settings of the database.
 
 use base::{CLOCK_SKEW_MICROSECONDS, Clock, TimeZone};
 use db::Db;
@@ -6,7 +6,7 @@ use net::{Guard, HttpClient, Policy};
 use service::placement::PLACEMENTS;
 use service::platform::health;
 
-use super::{Check, chain, fail, is_loopback, ok, warn};
+use super::{Check, chain, fail, ok, warn};
 use crate::commands::shard;
 use crate::config::Config;
 use crate::{data_dir, open};
@@ -59,22 +59,6 @@ pub(super) fn disk(config: &Config) -> Option<Check> {
         ),
         false => ok("disk", format!("{mib} MiB are free")),
     })
-}
-
-/// A public address with https means a proxy in front, whose address must be known for the visitors' addresses to count.
-pub(super) fn proxy(config: &Config) -> Option<Check> {
-    let url = config.public_url.as_ref().filter(|it| it.starts_with("https://"))?;
-    if !config.proxies.is_empty() {
-        return Some(ok("proxy", "X-Forwarded-For of the addresses in proxies is trusted"));
-    }
-    let example = if is_loopback(&config.listen) { "127.0.0.1" } else { "172.16.0.0/12" };
-    Some(warn(
-        "proxy",
-        format!(
-            "{url} needs a proxy in front, and proxies is not set: every visitor seems to come from the proxy, and one \
-             who guesses passwords locks out everyone; set proxies to its address, such as {example}"
-        ),
-    ))
 }
 
 /// Outgoing requests (banks, webhooks, prices) need the system's certificate authorities.

@@ -4,6 +4,7 @@ use service::access::sessions::{self, Method, Visit};
 use testkit::World;
 
 use super::{Guest, PASSWORD, SITE, is_session, robin, sign_in};
+use crate::client::Client;
 
 const SESSION: &str = "__Host-evenkeel_session";
 
@@ -129,6 +130,31 @@ async fn behind_a_trusted_proxy_one_attacker_does_not_block_others() {
         let page = guest.post("/sign-in", &fields).await;
         assert_eq!(page.status, expected, "{}", page.text);
     }
+}
+
+#[tokio::test]
+async fn a_request_is_told_how_it_arrived_and_only_a_trusted_proxy_is_believed() {
+    let world = World::new().await;
+    let seen = async |proxies: &[&str], forwarded: Option<&str>| {
+        let proxies = proxies.iter().map(|it| it.parse().unwrap()).collect();
+        let client = Client::with_settings(world.app.clone(), |it| it.proxies = proxies);
+        let client = client.at("192.0.2.1").header("host", "money.example.com");
+        let client = match forwarded {
+            Some(address) => client.header("x-forwarded-for", address),
+            None => client,
+        };
+        let answer = client.get("/healthz/connection").await.json();
+        assert_eq!(answer["host"], "money.example.com");
+        let is = |name: &str| answer[name].as_bool().unwrap();
+        let address = answer["address"].as_str().unwrap().to_owned();
+        (address, is("is_forwarded"), is("is_proxy_trusted"))
+    };
+    let told = |address: &str, forwarded, trusted| (address.to_owned(), forwarded, trusted);
+    assert_eq!(seen(&[], None).await, told("192.0.2.1", false, false));
+    assert_eq!(seen(&[], Some("203.0.113.9")).await, told("192.0.2.1", true, false));
+    let own = ["192.0.2.0/24"];
+    assert_eq!(seen(&own, Some("203.0.113.9")).await, told("203.0.113.9", true, true));
+    assert_eq!(seen(&own, None).await, told("192.0.2.1", false, false));
 }
 
 #[tokio::test]
