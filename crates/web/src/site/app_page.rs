@@ -10,7 +10,7 @@ use super::format::{Theme, View};
 use super::navigation::{self, NavItem};
 use super::person::Person;
 use super::visitor::Visitor;
-use super::{cookies, fields, logo, urls};
+use super::{cookies, docs, fields, logo, urls};
 
 pub(crate) struct AppPage<'a> {
     pub(crate) place: NavItem,
@@ -51,6 +51,7 @@ impl<'a> AppPage<'a> {
                         (notice(person))
                         (main)
                     }
+                    (foot())
                 }
                 (navigation::tabs(self.place, person))
                 (palette())
@@ -214,6 +215,20 @@ fn single_card(card: Markup, live: bool) -> Markup {
             main id="main" data-live=[live.then_some("")] {
                 p.brand { (logo::svg()) span { "Evenkeel" } }
                 div.card { (card) }
+            }
+            (foot())
+        }
+    }
+}
+
+/// The version, with the changes that it brought. Nothing is requested from elsewhere to find a newer one.
+fn foot() -> Markup {
+    html! {
+        footer.foot {
+            p { "Evenkeel " (env!("CARGO_PKG_VERSION")) }
+            ul {
+                li { a href=(docs::changes::PATH) { "What's new" } }
+                li { a href="/docs" { "API docs" } }
             }
         }
     }

@@ -3,6 +3,7 @@
 use axum::extract::Path;
 use axum::response::{IntoResponse as _, Redirect};
 use base::{Currency, TimeZone};
+use http::{HeaderMap, header};
 use maud::{Markup, html};
 use service::Error;
 use service::access::sign_ins::RegistrationOutcome;
@@ -82,15 +83,19 @@ impl<'a> NewUserForm<'a> {
     }
 }
 
-pub(super) async fn setup(visitor: Visitor) -> PageResult {
+pub(super) async fn setup(visitor: Visitor, headers: HeaderMap) -> PageResult {
     if !sign_ins::is_first_run(&visitor.web.app).await? {
         return Ok(Redirect::to("/sign-in").into_response());
     }
-    let card = setup_card(&visitor, "", &NewUserForm::unknown(), &FormError::default());
+    let card = setup_card(&visitor, &headers, "", &NewUserForm::unknown(), &FormError::default());
     Ok(app_page::auth_page(&visitor, "Set up", SCRIPTS, card))
 }
 
-pub(super) async fn set_up(visitor: Visitor, PublicForm(form): PublicForm) -> PageResult {
+pub(super) async fn set_up(
+    visitor: Visitor,
+    headers: HeaderMap,
+    PublicForm(form): PublicForm,
+) -> PageResult {
     let (new_user, code) = (NewUserForm::of(&form), form.text("code"));
     let made = match new_user.new_user(&form) {
         Ok(new) => sign_ins::create_first(&visitor.web.app, code, new, visitor.visit.clone()).await,
@@ -101,7 +106,7 @@ pub(super) async fn set_up(visitor: Visitor, PublicForm(form): PublicForm) -> Pa
         Err(error) => {
             let (status, wrong) = sign_in::refusal(error)?;
             let wrong = wrong.and(new_user.checks(&form));
-            let card = setup_card(&visitor, code, &new_user, &wrong);
+            let card = setup_card(&visitor, &headers, code, &new_user, &wrong);
             Ok(app_page::auth_page_with(status, &visitor, "Set up", SCRIPTS, card))
         }
     }
@@ -109,6 +114,7 @@ pub(super) async fn set_up(visitor: Visitor, PublicForm(form): PublicForm) -> Pa
 
 fn setup_card(
     visitor: &Visitor,
+    headers: &HeaderMap,
     code: &str,
     new_user: &NewUserForm<'_>,
     wrong: &FormError,
@@ -122,9 +128,28 @@ fn setup_card(
     html! {
         h1 { "Set up Evenkeel" }
         p { "Create the first account. You can invite others later." }
+        (address_note(&visitor.web.settings.public_url, headers))
         (wrong.summary())
         (fields::form("/setup", &visitor.form_token, fields))
         (sign_on_links(&visitor.web, "/"))
+    }
+}
+
+/// Says which setting must have the address at which the page was opened. Nothing is said if it has that address.
+fn address_note(public_url: &str, headers: &HeaderMap) -> Markup {
+    let own = public_url.split_once("://").map_or(public_url, |(_, host)| host);
+    let host = headers.get(header::HOST).and_then(|it| it.to_str().ok()).unwrap_or(own);
+    if host.eq_ignore_ascii_case(own) {
+        return html! {};
+    }
+    html! {
+        div.notice {
+            p {
+                "You opened " strong { (host) } ", but this installation's address is set to " strong { (public_url) }
+                ". Invitations, passkeys and assistants use that address. Set " code { "public_url" } " ("
+                code { "EVENKEEL_PUBLIC_URL" } ") to the address in your browser, and restart the server."
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The documentation: the API reference, generated from the endpoint list and schemas, and the guides.
 
 mod body;
+pub(super) mod changes;
 mod endpoint;
 pub(super) mod errors;
 pub(super) mod guides;
@@ -49,6 +50,7 @@ pub(super) fn router() -> Router<WebState> {
         .route("/docs", get(show_introduction))
         .route("/docs/api/{group}", get(show_group))
         .route("/docs/search", get(search::get))
+        .merge(changes::router())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use service::backup;
 use testkit::World;
 
 use super::{Guest, PASSWORD, SITE, robin, sign_in};
+use crate::client::{Client, PUBLIC_URL};
 
 fn newcomer<'a>(email: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let fields = [("email", email), ("password", PASSWORD), ("name", "Robin"), ("currency", "eur")];
@@ -47,6 +48,43 @@ async fn the_first_person_is_sent_to_the_setup_and_signed_in_by_it() {
     late.get("/sign-in").await.good();
     let page = late.post("/setup", &newcomer("kim@example.com", &[("code", &code)])).await;
     assert!(page.refused(400).contains("This installation is already set up"));
+}
+
+#[tokio::test]
+async fn the_setup_says_what_to_set_if_it_is_opened_at_another_address() {
+    let world = World::new().await;
+    let client = Client::anonymous(&world);
+    let told = async |host: &str| {
+        let page = client.header("host", host).get("/setup").await;
+        assert_eq!(page.status, 200);
+        String::from_utf8(page.bytes).unwrap()
+    };
+    let own = PUBLIC_URL.split_once("://").unwrap().1;
+    assert!(!told(own).await.contains("EVENKEEL_PUBLIC_URL"));
+    let page = told("192.0.2.7:4680").await;
+    assert!(page.contains("You opened <strong>192.0.2.7:4680</strong>"), "{page}");
+    assert!(page.contains("EVENKEEL_PUBLIC_URL"), "{page}");
+    assert!(told("<script>").await.contains("<strong>&lt;script&gt;</strong>"));
+}
+
+#[tokio::test]
+async fn every_page_names_the_version_and_links_to_its_changes() {
+    let world = World::new().await;
+    robin(&world).await;
+    let mut guest = Guest::new(&world, SITE);
+    let mut admin = sign_in(&world, "robin@example.com").await;
+    let version = format!("Evenkeel {}", env!("CARGO_PKG_VERSION"));
+    for page in [
+        guest.get("/sign-in").await.good(),
+        admin.get("/").await.good(),
+        admin.get("/settings/people").await.good(),
+        guest.get("/docs").await.good(),
+    ] {
+        assert!(page.contains(&version) && page.contains("href=\"/docs/changes\""), "{page}");
+    }
+    let changes = guest.get("/docs/changes").await.good();
+    assert!(changes.contains("<h2>1.0.0"), "{changes}");
+    assert!(!changes.contains("src=\"http") && !changes.contains("href=\"http"), "{changes}");
 }
 
 #[tokio::test]

@@ -1,0 +1,70 @@
+//! The page with the changes of each version, from the changelog that the program contains.
+
+use axum::Router;
+use http::{HeaderMap, StatusCode};
+use maud::{Markup, html};
+
+use super::super::markdown;
+use super::super::public_page::{self, PublicNavItem, PublicPage};
+use super::{guides, search};
+use crate::WebState;
+use crate::routing::get;
+
+pub(in super::super) const PATH: &str = "/docs/changes";
+const TITLE: &str = "What's new";
+const CHANGELOG: &str = include_str!("../../../../../CHANGELOG.md");
+
+pub(super) fn router() -> Router<WebState> {
+    let show = async move |headers: HeaderMap| {
+        public_page::send(&headers, StatusCode::OK, page().into_string())
+    };
+    Router::new().route(PATH, get(show))
+}
+
+pub(in super::super) fn page() -> Markup {
+    let side = html! { (search::form("")) (guides::contents(PATH)) };
+    let main = html! {
+        h1 { (TITLE) }
+        p.lead { "This installation runs version " (env!("CARGO_PKG_VERSION")) "." }
+        @for (version, text) in versions(CHANGELOG) {
+            section.guide.changes {
+                h2 { (version) }
+                (markdown::render(text))
+            }
+        }
+    };
+    PublicPage {
+        title: TITLE,
+        place: PublicNavItem::Nowhere,
+        class: "docs guides",
+        side: Some(side),
+        scripts: &[],
+        main,
+    }
+    .render()
+}
+
+/// The versions of a changelog, each with its text, in the order of the file.
+fn versions(changelog: &str) -> impl Iterator<Item = (&str, &str)> {
+    let sections = changelog.split("\n## ").skip(1);
+    sections.map(|it| it.split_once('\n').unwrap_or((it, "")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_version_has_its_own_text() {
+        let text = "# Changelog\n\n## 1.1.0\n\n- New.\n\n## 1.0.0\n\n- Old.\n";
+        let found: Vec<(&str, &str)> = versions(text).collect();
+        assert_eq!(found, [("1.1.0", "\n- New.\n"), ("1.0.0", "\n- Old.\n")]);
+    }
+
+    #[test]
+    fn the_changelog_begins_with_the_version_of_the_program() {
+        let (version, text) = versions(CHANGELOG).next().unwrap();
+        assert!(version.starts_with(env!("CARGO_PKG_VERSION")), "{version}");
+        assert!(text.len() > 100);
+    }
+}
