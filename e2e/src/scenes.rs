@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::bank::{self, Month};
 use crate::input::key;
@@ -28,13 +28,12 @@ pub fn each(mut show: impl FnMut(&str, &Browser)) {
     portal(&mut show);
 }
 
-/// The setup code from the server's log, such as `k7wq-3m2x-9d4h`.
+/// The setup code that the server has printed, such as `k7wq-3m2x-9d4h`.
 pub fn setup_code(program: &Program) -> String {
-    crate::until("the setup code is in the log", || {
+    crate::until("the setup code is printed", || {
         let log = program.log();
-        let line = log.lines().find(|it| it.contains("no account exists yet"))?;
-        let line: Value = serde_json::from_str(line).ok()?;
-        line["code"].as_str().map(str::to_owned)
+        let code = log.lines().find_map(|it| it.trim().strip_prefix("Setup code"))?;
+        Some(code.trim().to_owned())
     })
 }
 

@@ -75,7 +75,7 @@ async fn dispatch(cli: &Cli) -> Result<()> {
     match &cli.command {
         Command::Demo(args) => {
             let (config, scratch) = demo::config(&flags)?;
-            logs::start(&config, false);
+            let _ = logs::start(&config, false);
             return demo::run(&config, args, scratch.is_some()).await;
         }
         Command::Doctor { output } => return commands::doctor::run(&flags, output.json).await,
@@ -87,9 +87,14 @@ async fn dispatch(cli: &Cli) -> Result<()> {
         _ => {}
     }
     let config = config::load(&flags, Search::DataDir)?;
-    logs::start(&config, !matches!(cli.command, Command::Serve(_)));
+    let level = logs::start(&config, !matches!(cli.command, Command::Serve(_)));
     match &cli.command {
-        Command::Serve(serving) => serve::run(&config, serving).await,
+        Command::Serve(serving) => {
+            if !serve::is_on_terminal() {
+                logs::reload_on_hangup(level, &config, flags)?;
+            }
+            serve::run(&config, serving).await
+        }
         Command::User(command) => commands::user::run(&config, command).await,
         Command::Key(command) => commands::key::run(&config, command).await,
         Command::Connect(command) => commands::connect::run(&config, command).await,

@@ -1,6 +1,6 @@
 //! The server process: binds its sockets, announces them, serves until it is told to stop, and drains.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::Path;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use crate::cli::Serving;
 use crate::config::Config;
 use crate::loops::Loops;
-use crate::{data_dir, descriptors, open};
+use crate::{commands, data_dir, descriptors, open};
 
 /// The length of the listen queue. When it is full, clients retry after a second.
 const BACKLOG: u32 = 4_096;
@@ -29,7 +29,7 @@ const FLUSH_MAX: Duration = Duration::from_millis(800);
 const LAST_WRITES_MAX: Duration = Duration::from_millis(800);
 
 pub(crate) async fn run(config: &Config, serving: &Serving) -> Result<()> {
-    let stop = stop_on_signal()?;
+    let stop = stop_on_signal(is_on_terminal())?;
     forget_ready_file(serving.ready_file.as_deref())?;
     data_dir::create(&config.data_dir)?;
     let _lock = lock(config)?;
@@ -41,14 +41,33 @@ pub(crate) async fn run(config: &Config, serving: &Serving) -> Result<()> {
     loops.start_all(&app);
     tracing::info!(url = bound.web_url, "Evenkeel is ready");
     if sign_ins::is_first_run(&app).await? {
-        let (url, code) = (format!("{}/setup", bound.web_url), sign_ins::setup_code(&app));
-        tracing::info!(url, code, "no account exists yet; open the address and enter the code");
+        print_setup_code(config, &bound.web_url, &sign_ins::setup_code(&app))?;
     }
     // Written last, so that a script that waits for the file finds everything printed.
     if let Some(file) = &serving.ready_file {
         write_ready_file(file, &bound.web_url, &[])?;
     }
     bound.serve(config, app, loops, stop).await
+}
+
+/// Prints where the first account is created, as plain text whatever the level and format of the logs: whoever starts a
+/// server in a container or as a service looks for it there.
+fn print_setup_code(config: &Config, url: &str, code: &str) -> Result<()> {
+    let mut text = format!(
+        "\nNo account exists yet. Open this address and enter the setup code:\n\n  \
+         Address     {url}/setup\n  Setup code  {code}\n\n"
+    );
+    if config.public_url.is_none() {
+        text.push_str(
+            "If you open it at another address, set that one as public_url (EVENKEEL_PUBLIC_URL) and restart.\n\n",
+        );
+    }
+    commands::print(&text)
+}
+
+/// Whether the program was started on a terminal, which sends SIGHUP when it closes.
+pub(crate) fn is_on_terminal() -> bool {
+    io::stderr().is_terminal()
 }
 
 /// This machine's clock, or one that is wrong on purpose.
@@ -227,16 +246,25 @@ pub(crate) async fn until(mut stop: watch::Receiver<bool>) {
     let _ = stop.wait_for(|stopped| *stopped).await;
 }
 
-/// Becomes true at the first SIGTERM or SIGINT. A second one ends the process at once.
-pub(crate) fn stop_on_signal() -> Result<watch::Receiver<bool>> {
+/// Becomes true at the first SIGTERM or SIGINT, or SIGHUP if that is to stop the program. A second one ends the process
+/// at once.
+pub(crate) fn stop_on_signal(stops_at_hangup: bool) -> Result<watch::Receiver<bool>> {
     let (sender, stop) = watch::channel(false);
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hangup = stops_at_hangup.then(|| signal(SignalKind::hangup())).transpose()?;
     tokio::spawn(async move {
         for stopped in [false, true] {
+            let hung_up = async {
+                match &mut hangup {
+                    Some(hangup) => hangup.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
+                _ = hung_up => {}
             }
             if stopped {
                 std::process::exit(1);

@@ -1,4 +1,4 @@
-//! The first run: only the setup code from the log creates the first account.
+//! The first run: only the printed setup code creates the first account.
 
 use e2e::scenes::{PASSWORD, setup_code};
 use e2e::{Browser, Program};

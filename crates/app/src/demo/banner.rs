@@ -26,9 +26,6 @@ pub(super) fn print(
         true => format!("\nAPI keys of all people: {}\n", keys.display()),
         false => String::new(),
     };
-    // The program's path as it was started: after `cargo run` it is not on PATH.
-    let program = std::env::args().next().filter(|it| it.contains('/'));
-    let program = program.unwrap_or_else(|| "evenkeel".to_owned());
     let curl = key::curl(&access.api_key, url, "/v1/transactions?limit=3");
     let text = format!(
         "
@@ -46,21 +43,31 @@ Try the API:
 
   {curl}
 
-Receive its webhooks in another terminal:
-
-  export EVENKEEL_KEY={}
-  {program} listen --data-dir {}
-
-{}
+{}{}
 ",
         access.email,
         access.password,
         access.api_key,
-        access.api_key,
-        config.data_dir.display(),
+        listening(config, access),
         ending(config, temporary)
     );
     commands::print(&text)
+}
+
+/// How to receive webhooks. Left out for a demo that other machines can reach, such as one in a container: it sends no
+/// webhooks to this machine.
+fn listening(config: &Config, access: &Access) -> String {
+    if !super::listens_here(config) {
+        return String::new();
+    }
+    // The program's path as it was started: after `cargo run` it is not on PATH.
+    let program = std::env::args().next().filter(|it| it.contains('/'));
+    let program = program.unwrap_or_else(|| "evenkeel".to_owned());
+    let (key, folder) = (&access.api_key, config.data_dir.display());
+    format!(
+        "Receive its webhooks in another terminal:\n\n  export EVENKEEL_KEY={key}\n  \
+         {program} listen --data-dir {folder}\n\n"
+    )
 }
 
 fn ending(config: &Config, temporary: bool) -> String {

@@ -86,7 +86,7 @@ fn listens_here(config: &Config) -> bool {
 }
 
 pub(crate) async fn run(config: &Config, args: &cli::Demo, temporary: bool) -> Result<()> {
-    let stop = serve::stop_on_signal()?;
+    let stop = serve::stop_on_signal(true)?;
     let ready_file = args.serving.ready_file.as_deref();
     serve::forget_ready_file(ready_file)?;
     data_dir::create(&config.data_dir)?;

@@ -58,7 +58,7 @@ pub(crate) async fn run(config: &Config, args: &cli::Listen) -> Result<()> {
     let is_known = data_dir::key_file(config).exists() || config.installation_key.is_some();
     certificate::prepare(config)?;
     let acceptor = certificate::acceptor(config)?;
-    let stop = serve::stop_on_signal()?;
+    let stop = serve::stop_on_signal(true)?;
     let listener = TcpListener::bind(&args.listen).await.with_context(|| {
         format!(
             "cannot listen on {}; stop the program that uses it, or choose another address with --listen",

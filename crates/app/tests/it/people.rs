@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
-use crate::program::Installation;
+use crate::program::{Installation, launch};
 
 #[tokio::test]
 async fn a_person_is_created_in_a_time_zone() {
@@ -130,25 +130,32 @@ async fn commands_need_user_when_there_are_several_accounts() {
 }
 
 #[tokio::test]
-async fn a_fresh_server_logs_the_setup_address_and_code() {
+async fn a_fresh_server_prints_the_setup_address_and_code_as_plain_text() {
     let it = Installation::new().await;
-    let server = it.start(&["serve"]);
-    let line = |log: &str| -> serde_json::Value {
-        let line = log.lines().find(|it| it.contains("no account exists yet"));
-        serde_json::from_str(line.unwrap_or_else(|| panic!("{log}"))).unwrap()
+    let find = |output: &str, label: &str| -> String {
+        let value = output.lines().find_map(|it| it.trim_start().strip_prefix(label));
+        value.unwrap_or_else(|| panic!("{output}")).trim().to_owned()
     };
-    let logged = line(&server.errors());
-    assert_eq!(logged["url"], format!("{}/setup", server.fact("web_url")));
-    let code = logged["code"].as_str().unwrap().to_owned();
+    // The code is printed whatever is logged, and is not in the log.
+    let mut quiet = it.command(&["serve"]);
+    quiet.env("EVENKEEL_LOG__LEVEL", "error");
+    let mut server = launch(quiet, &it.path(""));
+    server.wait_until_ready();
+    assert_eq!(find(&server.output(), "Address"), format!("{}/setup", server.fact("web_url")));
+    let code = find(&server.output(), "Setup code");
     assert_eq!((code.len(), code.matches('-').count()), (14, 2));
+    assert!(server.output().contains("EVENKEEL_PUBLIC_URL"), "{}", server.output());
+    assert!(!server.errors().contains(&code));
     server.stop();
-    // The code is the same after a restart, and no longer logged once an account exists.
-    let server = it.start(&["serve"]);
-    assert_eq!(line(&server.errors())["code"], code.as_str());
+    // The code is the same after a restart, and no longer printed once an account exists.
+    let server = it.start(&["serve", "--public-url", "https://money.example.com"]);
+    assert_eq!(find(&server.output(), "Setup code"), code);
+    assert_eq!(find(&server.output(), "Address"), "https://money.example.com/setup");
+    assert!(!server.output().contains("EVENKEEL_PUBLIC_URL"));
     server.stop();
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     let server = it.start(&["serve"]);
-    assert!(!server.errors().contains(&code));
+    assert_eq!(server.output(), "");
     server.stop();
 }
 

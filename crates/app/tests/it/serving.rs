@@ -20,7 +20,33 @@ async fn port_zero_takes_a_free_port_and_the_ready_file_names_it() {
     assert_eq!(server.get("/readyz", None).0, 200);
     assert_eq!(server.get("/metrics", None).0, 404);
     assert_eq!(server.get("/v1/me", None).0, 401);
-    assert!(server.errors().contains("no account exists yet"));
+    assert!(server.output().contains("No account exists yet"));
+    server.stop();
+}
+
+#[tokio::test]
+async fn a_hangup_reads_the_log_level_again_and_names_what_needs_a_restart() {
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    let file = it.data_dir().join("evenkeel.toml");
+    fs::write(&file, "[log]\nlevel = \"info\"\n").unwrap();
+    let server = it.start(&["serve"]);
+    let logged = |text: &str| server.errors().matches(text).count();
+    assert_eq!(server.get("/v1/me", None).0, 401);
+    assert_eq!(logged("\"level\":\"DEBUG\""), 0);
+
+    fs::write(&file, "[log]\nlevel = \"debug\"\n[sign_up]\nopen = true\n").unwrap();
+    server.signal("HUP");
+    wait_until("the settings were read", || logged("the settings were read again") == 1);
+    assert_eq!(logged("\"settings\":\"sign_up.open\""), 1, "{}", server.errors());
+    assert_eq!(server.get("/v1/me", None).0, 401);
+    wait_until("the request is logged", || logged("\"level\":\"DEBUG\"") > 0);
+
+    // A mistake in the file changes nothing.
+    fs::write(&file, "[log]\nlevel = \"loud\"\n").unwrap();
+    server.signal("HUP");
+    wait_until("the mistake is told", || logged("cannot read the settings again") == 1);
+    assert_eq!(server.get("/healthz", None).0, 200);
     server.stop();
 }
 

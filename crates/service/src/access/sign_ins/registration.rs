@@ -34,7 +34,7 @@ pub async fn create_first(app: &App, code: &str, new: NewUser, from: Visit) -> R
     if verify_slices_are_equal(given.as_bytes(), expected.as_bytes()).is_err() {
         return Err(Error::invalid(
             "code",
-            "this is not the setup code; the server prints the code in its log when it starts",
+            "this is not the setup code; the server prints the code when it starts",
         ));
     }
     let (user, hash) = users::prepare(app, new).await?;
