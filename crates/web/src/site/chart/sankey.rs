@@ -42,7 +42,7 @@ struct Band<'a> {
 }
 
 impl Sankey<'_> {
-    /// Draws the picture, and the same as two lists. On a phone there are only the lists.
+    /// Draws the picture, and the same as two lists. On a phone only the lists have names and amounts.
     pub(crate) fn draw(&self, view: View) -> Markup {
         let (sources, targets) = (self.bands(self.sources), self.bands(self.targets));
         let top = sources.iter().map(|it| it.middle).min().unwrap_or(0);
