@@ -1,6 +1,7 @@
 // A certified OpenID provider (oidc-provider) for the browser test of single sign-on. It prints its port, reads the address
 // of the installation and the algorithm to sign with from standard input, and prints READY. Anybody can sign in with any
-// name: the email is that name at example.com, and `robin` is in the group `admins`.
+// name: the email is that name at example.com, and `robin` is in the group `admins`. `mallory` claims robin's email, which
+// the provider has not verified.
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
@@ -44,7 +45,7 @@ function start(origin, algorithm) {
     findAccount: (_context, id) => ({
       accountId: id,
       claims: () => ({
-        sub: id, name: id, email: `${id}@example.com`, email_verified: true,
+        sub: id, name: id, email: `${id === 'mallory' ? 'robin' : id}@example.com`, email_verified: id !== 'mallory',
         groups: id === 'robin' ? ['admins'] : [],
       }),
     }),

@@ -54,7 +54,10 @@
   }
 
   function bind(box) {
-    if (!can) return;
+    if (!can) {
+      box.querySelector('[data-unsupported]').hidden = false;
+      return;
+    }
     if (location.origin !== box.dataset.origin) {
       box.querySelector('[data-elsewhere]').hidden = false;
       return;

@@ -40,7 +40,7 @@ fn dropped_files_are_previewed_imported_and_shown_on_the_overview() {
     browser.assert_accessible();
     browser.go("/import");
     browser.follow("statement.ofx");
-    browser.sees("40 new, 0 updated, 0 already imported");
+    browser.sees("40 new");
     browser.sees("NETFLIX.COM");
     browser.sees("$6,302.72");
     browser.press("Import 40 new transactions");
@@ -82,7 +82,7 @@ fn dropped_files_are_previewed_imported_and_shown_on_the_overview() {
         browser.go("/import");
         browser.follow(name);
         browser.sees("Nothing new in this file");
-        browser.press("Discard");
+        browser.press("Discard file");
         browser.sees("File discarded.");
     }
     browser.assert_clean();
@@ -120,7 +120,7 @@ fn a_file_can_be_imported_and_undone_without_scripts() {
     browser.go("/import");
     browser.attach("Files", &[&path]);
     browser.press("Review files");
-    browser.sees("40 new, 0 updated, 0 already imported");
+    browser.sees("40 new");
     browser.fill("Name", "Everyday");
     browser.press("Update preview");
     browser.press("Import 40 new transactions");

@@ -43,14 +43,18 @@ impl Drop for Provider {
 
 /// An installation that the provider's admins can use without a setup code.
 fn installation(provider: &Provider) -> Program {
+    installation_with(provider, ("EVENKEEL_SIGN_IN__PASSWORD", "false"))
+}
+
+fn installation_with(provider: &Provider, setting: (&str, &str)) -> Program {
     Program::serve_with(&[
+        setting,
         ("EVENKEEL_OIDC__HOUSE__ISSUER", &provider.issuer),
         ("EVENKEEL_OIDC__HOUSE__CLIENT_ID", "evenkeel"),
         ("EVENKEEL_OIDC__HOUSE__CLIENT_SECRET", "a secret: with + and %"),
         ("EVENKEEL_OIDC__HOUSE__SCOPES", "openid, email, profile, groups"),
         ("EVENKEEL_OIDC__HOUSE__LABEL", "Lighthouse"),
         ("EVENKEEL_OIDC__HOUSE__ADMIN_GROUPS", "admins"),
-        ("EVENKEEL_SIGN_IN__PASSWORD", "false"),
     ])
 }
 
@@ -109,4 +113,28 @@ fn a_certified_provider_confirms_anew_and_strangers_stay_out() {
     enter(&browser, "lee");
     browser.sees("No account here belongs to this Lighthouse sign-in");
     assert!(browser.path().starts_with("/sign-on/house/callback?"), "{}", browser.path());
+}
+
+/// The forged tokens, which no certified provider gives, are in the tests of `service`.
+#[test]
+fn an_unverified_email_takes_over_no_account_and_an_answer_works_once() {
+    let mut provider = Provider::start();
+    let program =
+        installation_with(&provider, ("EVENKEEL_OIDC__HOUSE__LINK_VERIFIED_EMAIL", "true"));
+    provider.serve(program.origin(), "RS256");
+    let browser = Browser::start(program.origin());
+    browser.go("/sign-on/house");
+    enter(&browser, "robin");
+    browser.arrive("/");
+
+    browser.forget_cookies();
+    browser.go("/sign-on/house");
+    enter(&browser, "mallory");
+    browser.sees("No account here belongs to this Lighthouse sign-in");
+    let answer = browser.path();
+    assert!(answer.contains("code=") && answer.contains("state="), "{answer}");
+    browser.go(&answer);
+    browser.sees("already used");
+    browser.go("/settings/security");
+    assert!(browser.path().starts_with("/sign-in"), "{}", browser.path());
 }

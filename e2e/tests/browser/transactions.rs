@@ -98,7 +98,7 @@ fn save_filter_and_sort(browser: &Browser) {
 
     browser.go("/transactions?dates=all");
     browser.press("Filters");
-    browser.choose("Order", "Largest amount first");
+    browser.choose("Order", "Largest first");
     browser.press("Apply filters");
     until("the list is sorted", || browser.path().contains("sort=largest").then_some(()));
     let first = amounts(browser);

@@ -183,7 +183,7 @@ fn trade(
 /// How the order is filled, and why a sale for an amount of cash may bring another amount.
 fn fill_terms(order: &Order, estimated_minor: i64) -> String {
     let terms = "The order is filled at the current price after you approve. If that price differs by \
-                 more than 2 % from the one shown here, nothing is traded.";
+                 more than 2% from the one shown here, nothing is traded.";
     let Size::Cash(minor) = order.size else { return terms.to_owned() };
     let (asked, estimated) = (usd(minor).pretty(), usd(estimated_minor).pretty());
     match order.side {

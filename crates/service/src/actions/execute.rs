@@ -160,7 +160,7 @@ async fn plan(app: &App, action: &Action) -> Result<Plan> {
         Some(seen) if calc::paper::moved_too_far(seen, price) => Ok(Plan::Fail(Failure {
             code: "PRICE_MOVED",
             message: format!(
-                "The price of {} moved from {} to {}, by more than 2 %. Nothing was traded. It can be \
+                "The price of {} moved from {} to {}, by more than 2%. Nothing was traded. It can be \
                  proposed again.",
                 order.symbol,
                 seen.pretty_dollars(),

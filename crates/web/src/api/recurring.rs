@@ -14,7 +14,7 @@ pub(super) const LIST: Endpoint = Endpoint {
     summary: "List recurring streams",
     description: "Paychecks, bills and subscriptions, detected from dates and amounts. Active streams come \
         first, then by next expected date. A stream keeps its id through price changes and missed payments. The \
-        totals cover the active streams in the list, for an average month, in the person's base currency. Worked out anew a moment after data comes in, and once a day.",
+        totals cover the active streams in the list, for an average month, in the person's base currency. Recomputed shortly after new data arrives, and once a day.",
     scopes: &[Scope::RecurringRead],
     query: &[
         one_of(

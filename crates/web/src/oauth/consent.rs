@@ -38,7 +38,7 @@ fn card(person: &Person, asked: &AuthorizationRequest, query: &str, wrong: &Form
                 (fields::check("scope", scope.as_str(), scope.describe(), true))
             }
         }
-        p.soft { "Clear anything it doesn't need." }
+        p.soft { "Uncheck anything it doesn't need." }
         div.choices {
             button.primary type="submit" name="decision" value="allow" { "Allow" }
             button.outlined type="submit" name="decision" value="deny" { "Deny" }

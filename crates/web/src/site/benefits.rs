@@ -5,6 +5,7 @@ use base::{BenefitId, Currency, Money};
 use maud::{Markup, html};
 use service::Error;
 use service::insights::benefits::{self, BenefitMark, EXPIRING_DAYS};
+use wire::json::Number;
 use wire::v1::{Benefit, BenefitTotals, CardBenefits, ExpiringBenefits};
 
 use super::app_page::{self, AppPage};
@@ -51,11 +52,20 @@ fn tiles(person: &Person, totals: &BenefitTotals, currency: Currency) -> Markup 
     html! {
         dl.tiles {
             div.tile { dt { "Annual fees" } dd { (view.decimal(&totals.annual_fees, currency)) } }
-            div.tile { dt { "Used this period" } dd { (view.decimal(&totals.used_amount, currency)) } }
-            div.tile { dt { "Remaining" } dd { (view.decimal(&totals.remaining_amount, currency)) } }
+            div.tile {
+                dt { "Value used in a year" }
+                dd { (view.money_or_unknown(used_in_a_year(&totals.net_value, &totals.annual_fees, currency))) }
+            }
             div.tile { dt { "Value used minus annual fees" } dd { (view.decimal(&totals.net_value, currency)) } }
+            div.tile { dt { "Left to use now" } dd { (view.decimal(&totals.remaining_amount, currency)) } }
         }
     }
+}
+
+/// What was used of all benefits in the year of the fee: the net value with the fees added again.
+fn used_in_a_year(net: &Number, fees: &Number, currency: Currency) -> Option<Money> {
+    let read = |it: &Number| Money::parse(it.as_str(), currency).ok();
+    Some(Money::new(read(net)?.minor().checked_add(read(fees)?.minor())?, currency))
 }
 
 fn expiring(person: &Person, soon: &ExpiringBenefits) -> Markup {
@@ -91,8 +101,8 @@ fn card_section(person: &Person, card: &CardBenefits) -> Markup {
             header {
                 h2 { a href={ "/accounts/" (card.account_id) } { (card.account_name) } }
                 span.soft {
-                    "Annual fee " (view.decimal(&card.annual_fee, currency)) ", value used minus fee "
-                    (view.decimal(&card.net_value, currency))
+                    "Annual fee " (view.decimal(&card.annual_fee, currency)) ", used in a year "
+                    (view.money_or_unknown(used_in_a_year(&card.net_value, &card.annual_fee, currency)))
                 }
             }
             ul.rows { @for benefit in &card.benefits { (row(person, benefit)) } }

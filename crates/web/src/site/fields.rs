@@ -166,6 +166,28 @@ pub(crate) fn select(name: &str, label: &str, options: &[(&str, &str)], chosen: 
     }
 }
 
+/// A select box with a sentence below it.
+pub(crate) fn select_with_hint(
+    name: &str,
+    label: &str,
+    options: &[(&str, &str)],
+    chosen: &str,
+    hint: &str,
+) -> Markup {
+    let (id, hint_id) = (format!("f-{name}"), format!("h-{name}"));
+    html! {
+        div.field {
+            label for=(id) { (label) }
+            select id=(id) name=(name) aria-describedby=(hint_id) {
+                @for (value, shown) in options {
+                    option value=(value) selected[*value == chosen] { (shown) }
+                }
+            }
+            p.soft id=(hint_id) { (hint) }
+        }
+    }
+}
+
 /// A checkbox.
 pub(crate) fn check(name: &str, value: &str, label: &str, ticked: bool) -> Markup {
     html! {

@@ -72,7 +72,7 @@ impl PublicPage<'_> {
                     a.brand href="/" { (logo::svg()) span { "Evenkeel" } }
                     nav aria-label="Site" {
                         ul {
-                            (entry(PublicNavItem::Guides, "/docs/start", "Quick start"))
+                            (entry(PublicNavItem::Guides, "/docs/start", "Guides"))
                             (entry(PublicNavItem::Reference, "/docs", "API reference"))
                             (entry(PublicNavItem::Errors, "/docs/errors", "Errors"))
                         }

@@ -158,7 +158,7 @@ fn row(reason: &Reason, largest_drag: Option<&str>) -> Markup {
             span.what {
                 (component_name(&reason.component))
                 @if largest_drag == Some(reason.component.as_str()) {
-                    " " span.badge.warn { "Biggest drag" }
+                    " " span.badge.warn { "Lowers your score most" }
                 }
                 span.soft { (reason.text) }
             }

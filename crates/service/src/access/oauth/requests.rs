@@ -68,10 +68,9 @@ pub async fn check(
         return Err(InvalidRequest::Unknown("The link that the app sent you to is malformed."));
     }
     let client = find_client(app, &params).await?;
-    let redirect =
-        redirect(&client, params.redirect_uri.as_deref()).ok_or(InvalidRequest::Unknown(
-            "The app asked to be answered at an address that it has not registered.",
-        ))?;
+    let redirect = redirect(&client, params.redirect_uri.as_deref()).ok_or(
+        InvalidRequest::Unknown("The app gave a return address that it has not registered."),
+    )?;
     match validate(issuer, &params) {
         Ok((scopes, challenge, resource)) => Ok(AuthorizationRequest {
             client,

@@ -188,7 +188,7 @@ fn line(view: View, account: &Account, chart: &Chart) -> Markup {
             (Line { title, currency: account.currency, points: &points }.draw(view))
             @if points.iter().any(|it| !it.reported) {
                 p.soft {
-                    "The lighter part is estimated from transactions."
+                    "The fainter part is estimated from transactions."
                 }
             }
         } @else {

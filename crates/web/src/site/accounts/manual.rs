@@ -123,7 +123,7 @@ fn form_page(person: &Person, typed: &FormValues, wrong: &FormError) -> axum::re
         h1 { "Add a manual account" }
         p { "For anything without a bank feed: cash, a house, a loan to a friend. You update its balance and \
              transactions yourself." }
-        div.card {
+        section.card aria-label="New account" {
             (wrong.summary())
             (fields::form("/accounts/new", &person.form_token, body))
         }

@@ -93,7 +93,7 @@ fn empty(history: bool) -> Markup {
             } @else {
                 h2 { "No pending approvals" }
                 p { "When an app or API key proposes something, it appears here right away." }
-                a.button.outlined href="/docs/start" { "Learn how apps propose actions" }
+                a.button.outlined href="/docs/proposing" { "Learn how apps propose actions" }
             }
         }
     }

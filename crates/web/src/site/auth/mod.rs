@@ -144,6 +144,7 @@ fn passkey_box(
             data-form=[form] {
             button.outlined type="button" hidden { (label) }
             p.wrong role="alert" hidden {}
+            p.soft data-unsupported hidden { "This browser can't use passkeys." }
             p.soft data-elsewhere hidden {
                 "To use a passkey, open this page at " a href={ (origin) (next) } { (origin) } "."
             }

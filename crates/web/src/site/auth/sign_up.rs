@@ -76,8 +76,8 @@ impl<'a> NewUserForm<'a> {
             (email.kind("email").show(wrong))
             (password.kind("password").hint(&password_hint).show(wrong))
             (name.hint("How we greet you.").show(wrong))
-            (fields::select("currency", "Base currency", &options, &self.currency.to_uppercase()))
-            p.soft { "Totals are shown in this currency. You can change it later." }
+            (fields::select_with_hint("currency", "Base currency", &options, &self.currency.to_uppercase(),
+                "Totals are shown in this currency. You can change it later."))
             (timezones::field(self.timezone, self.timezone.is_empty()))
         }
     }

@@ -12,6 +12,8 @@ use crate::routing::get;
 
 pub(in super::super) const PATH: &str = "/docs/changes";
 const TITLE: &str = "What's new";
+/// The heading after the highlights of a version.
+const ALL_CHANGES: &str = "\n### All changes\n";
 const CHANGELOG: &str = include_str!("../../../../../CHANGELOG.md");
 
 pub(super) fn router() -> Router<WebState> {
@@ -28,8 +30,14 @@ pub(in super::super) fn page() -> Markup {
         p.lead { "This installation runs version " (env!("CARGO_PKG_VERSION")) "." }
         @for (version, text) in versions(CHANGELOG) {
             section.guide.changes {
-                h2 { (version) }
-                (markdown::render(text))
+                h2 { "Version " (number(version)) }
+                @match text.split_once(ALL_CHANGES) {
+                    Some((highlights, all)) => {
+                        (markdown::render(highlights))
+                        details { summary { "All changes, also for operators and developers" } (markdown::render(all)) }
+                    }
+                    None => (markdown::render(text)),
+                }
             }
         }
     };
@@ -42,6 +50,11 @@ pub(in super::super) fn page() -> Markup {
         main,
     }
     .render()
+}
+
+/// The number of a version, without the note behind it.
+fn number(version: &str) -> &str {
+    version.split(' ').next().unwrap_or(version)
 }
 
 /// The versions of a changelog, each with its text, in the order of the file.
@@ -65,6 +78,8 @@ mod tests {
     fn the_changelog_begins_with_the_version_of_the_program() {
         let (version, text) = versions(CHANGELOG).next().unwrap();
         assert!(version.starts_with(env!("CARGO_PKG_VERSION")), "{version}");
-        assert!(text.len() > 100);
+        assert_eq!(number(version), env!("CARGO_PKG_VERSION"));
+        let (highlights, all) = text.split_once(ALL_CHANGES).unwrap();
+        assert!(highlights.len() > 100 && all.len() > highlights.len());
     }
 }

@@ -6,9 +6,10 @@ use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
 use wire::v1::Code;
 
+use super::super::format::plural;
 use super::super::public_page::{self, PublicNavItem, PublicPage};
 use super::super::urls;
-use super::{contents, endpoint_path, guides};
+use super::{endpoint_path, guides};
 use crate::api::{ENDPOINTS, Endpoint};
 
 /// Longer texts are cut.
@@ -36,12 +37,13 @@ pub(in super::super) fn page(typed: &str) -> Markup {
     let found = find(typed);
     let main = html! {
         h1 { "Search" }
+        (form(typed))
         @if typed.is_empty() {
             p { "Type what you are looking for, such as a path, a parameter or an error code." }
         } @else if found.is_empty() {
             p { "Nothing in the documentation contains “" (typed) "”." }
         } @else {
-            p { (found.len()) " results for “" (typed) "”." }
+            p { (plural(found.len() as i64, "result", "results")) " for “" (typed) "”." }
             ul.facts {
                 @for (href, title, detail) in &found {
                     li { a href=(href) { (title) } " " span.soft { (detail) } }
@@ -52,8 +54,8 @@ pub(in super::super) fn page(typed: &str) -> Markup {
     PublicPage {
         title: "Search",
         place: PublicNavItem::Reference,
-        class: "docs",
-        side: Some(contents("/docs/search", None)),
+        class: "docs search",
+        side: Some(guides::contents("/docs/search")),
         scripts: &[],
         main,
     }

@@ -193,7 +193,7 @@ async fn show_form(
     let main = html! {
         p.trail { a href="/goals" { "Goals" } }
         h1 { (title) }
-        div.card {
+        section.card aria-label=(title) {
             (wrong.summary())
             (form(person, action, draft, &wrong).await?)
         }

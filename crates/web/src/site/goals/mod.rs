@@ -27,9 +27,8 @@ pub(super) async fn list(person: Person) -> PageResult {
             h1 { "Goals" }
             @if !goals.is_empty() { a.button href="/goals/new" { "New goal" } }
         }
-        @if goals.is_empty() { (empty()) }
-        div.columns {
-            @for goal in &goals { (card(&person, goal)) }
+        @if goals.is_empty() { (empty()) } @else {
+            div.columns { @for goal in &goals { (card(&person, goal)) } }
         }
     };
     Ok(AppPage::new(NavItem::Goals, "Goals").page(&person, main))

@@ -6,6 +6,7 @@ use service::ingest::imports::files::{
     AccountPreview, Destination, DestinationChoice, FileQuestion, Preview, RowPreview, RowStatus,
 };
 
+use super::history::counts_text;
 use crate::site::fields::{self, Field, FormError};
 use crate::site::format::{count_text, plural};
 use crate::site::person::Person;
@@ -109,11 +110,13 @@ fn masked(account: &AccountPreview) -> Markup {
 /// How many rows are new, updated or already imported; only the total while the account is unknown.
 fn news(account: &AccountPreview) -> String {
     let tally = account.tally;
-    let [new, changed, seen] =
-        [tally.new, tally.changed, tally.seen].map(|it| count_text(it as i64));
     match account.destination {
         Destination::Unknown => count_text((tally.new + tally.changed + tally.seen) as i64),
-        _ => format!("{new} new, {changed} updated, {seen} already imported"),
+        _ => counts_text(&[
+            (tally.new, "new"),
+            (tally.changed, "updated"),
+            (tally.seen, "already imported"),
+        ]),
     }
 }
 

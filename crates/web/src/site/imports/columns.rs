@@ -162,17 +162,17 @@ fn form_of_file(table: &Detection) -> Markup {
     let delimiters = Delimiter::ALL.iter().map(|it| (it.as_str(), delimiter_name(*it)));
     let delimiters: Vec<(&str, &str)> = delimiters.collect();
     let dates = [
-        ("", "Detect automatically"),
+        ("", "Automatic"),
         (DateOrder::DayFirst.as_str(), "Day first: 31/12"),
         (DateOrder::MonthFirst.as_str(), "Month first: 12/31"),
     ];
     let marks = [
-        ("", "Detect automatically"),
+        ("", "Automatic"),
         (DecimalMark::Dot.as_str(), "Period: 1,234.50"),
         (DecimalMark::Comma.as_str(), "Comma: 1.234,50"),
     ];
     let signs = [
-        ("", "Detect automatically"),
+        ("", "Automatic"),
         (ChargeSign::Negative.as_str(), "Negative: -12.50"),
         (ChargeSign::Positive.as_str(), "Positive: 12.50"),
     ];

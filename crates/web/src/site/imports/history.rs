@@ -62,12 +62,20 @@ pub(super) fn name(it: &Import) -> &str {
 
 fn found(it: &Import) -> String {
     let sum = it.summary;
-    let [new, changed, seen] = [sum.new, sum.changed, sum.seen].map(|it| count_text(it as i64));
-    let mut text = format!("{new} new, {changed} updated, {seen} already imported");
-    if it.rejected > 0 {
-        text.push_str(&format!(", {} skipped", count_text(it.rejected as i64)));
-    }
-    text
+    counts_text(&[
+        (sum.new, "new"),
+        (sum.changed, "updated"),
+        (sum.seen, "already imported"),
+        (it.rejected, "skipped"),
+    ])
+}
+
+/// The counts that are not zero, such as "12 new, 3 already imported".
+pub(super) fn counts_text(counts: &[(usize, &str)]) -> String {
+    let shown = counts.iter().filter(|it| it.0 > 0);
+    let shown: Vec<String> =
+        shown.map(|(count, what)| format!("{} {what}", count_text(*count as i64))).collect();
+    if shown.is_empty() { "nothing new".to_owned() } else { shown.join(", ") }
 }
 
 /// The undo button with an explanation.
@@ -75,7 +83,7 @@ pub(super) fn ending(person: &Person, it: &Import) -> Markup {
     let action = format!("/imports/{}/undo", it.id);
     html! {
         details.confirm {
-            summary { "Undo" span.hush { " the import of " (name(it)) } }
+            summary { "Undo import" span.hush { " of " (name(it)) } }
             p {
                 "This removes the imported transactions and restores what the import changed. Other imports are \
                  not affected."

@@ -85,7 +85,7 @@ pub(super) fn page(
         }
         form id="discard" method="post" action={ (url_of(file.id)) "/discard" } {
             input type="hidden" name=(TOKEN_FIELD) value=(person.form_token);
-            @if preview.error.is_some() { button type="submit" { "Discard" } }
+            @if preview.error.is_some() { button type="submit" { "Discard file" } }
         }
     };
     new_page(&file.name).page_with(status, person, main)
@@ -199,8 +199,8 @@ fn answer(preview: &Preview) -> Markup {
 
 fn buttons(preview: &Preview, here: &str) -> Markup {
     let new = preview.tally().new as i64;
-    let old = preview.is_nothing_new();
-    let label = match (old, preview.is_ready()) {
+    let (old, is_ready) = (preview.is_nothing_new(), preview.is_ready());
+    let label = match (old, is_ready) {
         (true, _) => "Import anyway".to_owned(),
         (false, true) if new > 0 => {
             format!("Import {}", plural(new, "new transaction", "new transactions"))
@@ -210,10 +210,10 @@ fn buttons(preview: &Preview, here: &str) -> Markup {
     html! {
         div.actions {
             // The Enter key in a field presses the first button, so it must be the harmless one.
-            button type="submit" formnovalidate { "Update preview" }
-            button type="submit" class=(if old { "" } else { "primary" })
+            button type="submit" class=(if is_ready || old { "" } else { "primary" }) formnovalidate { "Update preview" }
+            button type="submit" class=(if is_ready && !old { "primary" } else { "" })
                 formaction={ (here) "/commit" } { (label) }
-            button type="submit" class=(if old { "primary" } else { "" }) form="discard" { "Discard" }
+            button type="submit" class=(if old { "primary" } else { "" }) form="discard" { "Discard file" }
         }
     }
 }

@@ -7,12 +7,13 @@ use maud::{Markup, html};
 use service::ingest::imports::files::{self, PreviewOutcome, PreviewSummary, StagedFile, State};
 use service::{App, Caller, Error, Result};
 
-use super::{HOME, history, new_page, size, url_of};
+use super::history::{self, counts_text};
+use super::{HOME, new_page, size, url_of};
 use crate::site::app_page::see_other;
 use crate::site::errors::{PageResult, sentence};
 use crate::site::fields::{self, FormError};
 use crate::site::form::TOKEN_FIELD;
-use crate::site::format::{count_text, plural};
+use crate::site::format::plural;
 use crate::site::person::Person;
 use crate::site::upload::{UploadedFile, Uploads};
 
@@ -175,6 +176,6 @@ fn about(file: &StagedFile) -> String {
     }
     let format = found.format().map_or("", |it| it.label());
     let accounts = plural(found.accounts as i64, "account", "accounts");
-    let [new, seen] = [found.new, found.seen].map(|it| count_text(it as i64));
-    format!("{format}, {size}, {accounts}: {new} new, {seen} already imported")
+    let counts = counts_text(&[(found.new, "new"), (found.seen, "already imported")]);
+    format!("{format}, {size}, {accounts}: {counts}")
 }

@@ -106,9 +106,8 @@ impl IncomePage<'_> {
         html! {
             @if self.income.unclassified_minor > 0 {
                 p.warning {
-                    "Unclassified: " (self.money(self.income.unclassified_minor))
-                    " a month came in that we could not classify. It is not part of your income. Choose a category \
-                     for these deposits below, and they count from then on."
+                    "Unclassified: we could not classify " (self.money(self.income.unclassified_minor))
+                    " a month of deposits, so they are not counted as income. Choose a category for each of them below."
                 }
             }
         }
@@ -141,6 +140,8 @@ impl IncomePage<'_> {
             @if self.income.window.complete && groups.len() > 1 {
                 section.card aria-labelledby="months" {
                     h2 id="months" { "By month" }
+                    p.soft { "Here, income counts in the month in which it arrived. The averages above count a paycheck in the \
+                              month in which it was earned." }
                     (bars.draw(self.view))
                 }
             }
@@ -150,7 +151,7 @@ impl IncomePage<'_> {
     fn sources(&self) -> Markup {
         html! {
             section.card aria-labelledby="sources" {
-                h2 id="sources" { "Sources" }
+                h2 id="sources" { "Sources, per month" }
                 @if self.income.sources.is_empty() {
                     p.soft { "No income in this period." }
                 }
@@ -172,12 +173,15 @@ impl IncomePage<'_> {
     /// Money in that does not count as income, so that people can find it.
     fn left_out(&self) -> Markup {
         const SHOWN: usize = 8;
+        // Deposits that need a decision come first; the others stay newest first.
+        let mut uncounted: Vec<_> = self.income.uncounted.iter().collect();
+        uncounted.sort_by_key(|it| it.label != InflowLabel::Unclassified);
         html! {
             @if !self.income.uncounted.is_empty() {
                 section.card aria-labelledby="uncounted" {
                     h2 id="uncounted" { "Not counted as income" }
                     ul.rows {
-                        @for it in self.income.uncounted.iter().take(SHOWN) {
+                        @for it in uncounted.iter().take(SHOWN) {
                             li {
                                 div.what {
                                     a href={ "/transactions/" (it.id) "?back=/income" } { (it.payer) }
@@ -188,7 +192,7 @@ impl IncomePage<'_> {
                         }
                     }
                     @if self.income.uncounted.len() > SHOWN {
-                        p.soft { "Showing the newest " (SHOWN) " of " (self.income.uncounted.len()) "." }
+                        p.soft { "Showing " (SHOWN) " of " (self.income.uncounted.len()) ": unclassified deposits first, then the newest." }
                     }
                 }
             }

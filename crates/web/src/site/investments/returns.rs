@@ -35,15 +35,14 @@ fn figures(view: View, development: &Development, found: &Performance) -> Markup
     let money = |minor| Money::new(minor, development.currency);
     html! {
         dl.numbers.amounts {
-            div { dt { "Return" } dd { (rate(found.time_weighted)) } }
+            div { dt { "Investment return" } dd { (rate(found.time_weighted)) } }
             div { dt { "Your return" } dd { (rate(found.money_weighted)) } }
             div { dt { "Gain in this period" } dd { (view.signed(money(found.gain_minor))) } }
-            div { dt { "Put in" } dd { (view.signed(money(found.net_flow_minor))) } }
+            div { dt { "Money added" } dd { (view.signed(money(found.net_flow_minor))) } }
         }
         p.soft {
-            (view.day(found.start.on)) " to " (view.day(found.end.on)) ". The return is time-weighted: what one dollar \
-             invested throughout earned. Your return is money-weighted: it counts when you added and withdrew money. \
-             Neither is per year."
+            (view.day(found.start.on)) " to " (view.day(found.end.on)) ". The investment return shows how the investments did (time-weighted). Your return also counts when you added \
+             or withdrew money (money-weighted). Both are for the whole period, not per year."
         }
     }
 }

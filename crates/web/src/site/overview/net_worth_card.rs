@@ -69,7 +69,7 @@ fn chart(view: View, data: &OverviewData) -> Markup {
         @if points.len() > 1 {
             (Line { title: "Net worth over time", currency, points: &points }.draw(view))
             @if points.iter().any(|it| !it.reported) {
-                p.soft { "The lighter part is estimated from transactions." }
+                p.soft { "The fainter part is estimated from transactions." }
             }
         } @else {
             p.soft { "The chart starts tomorrow, once we have two days of data." }

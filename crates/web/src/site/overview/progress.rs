@@ -135,7 +135,7 @@ fn numbers(observed: &Observation) -> Markup {
             }
         }
         @if let Some(drag) = drag {
-            p.soft { "Biggest drag: " (drag.text) "." }
+            p.soft { "Lowers your score most: " (drag.text) }
         } @else {
             p.soft { "Nothing is holding your score back." }
         }

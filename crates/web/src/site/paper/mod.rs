@@ -47,7 +47,9 @@ async fn list_with(
                 p { "Open one below. Every trade needs your approval." }
             }
         }
-        div.columns { @for account in &accounts { (card(person.view, account)) } }
+        @if !accounts.is_empty() {
+            div.columns { @for account in &accounts { (card(person.view, account)) } }
+        }
         (order::new_account(person, typed, wrong, accounts.is_empty()))
     };
     let status = if wrong.message.is_empty() { 200 } else { 400 };

@@ -97,7 +97,10 @@ fn sums(view: View, due: &[Due]) -> Markup {
                 @for (name, states, into) in tiles {
                     div.tile {
                         dt { (name) }
-                        @for currency in &currencies { dd { (view.money(sum(states, *currency, into))) } }
+                        @for (index, currency) in currencies.iter().enumerate() {
+                            @let total = sum(states, *currency, into);
+                            @if index == 0 || total.minor() != 0 { dd { (view.money(total)) } }
+                        }
                     }
                 }
             }
@@ -153,6 +156,7 @@ fn entry(view: View, due: &Due) -> Markup {
     };
     let amount = Money::new(signed(due.direction, due.amount.minor()), due.amount.currency());
     let state = match due.state {
+        State::Paid if due.direction == Direction::Inflow => "Received",
         State::Paid => "Paid",
         State::Late => "Late",
         State::Missed => "Missed",

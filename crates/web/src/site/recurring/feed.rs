@@ -38,7 +38,7 @@ pub(super) fn card(person: &Person, feed: Option<&Feed>) -> Markup {
             h2 id="feed" { "See bills in your own calendar" }
             p.soft {
                 "A secret address that calendar programs such as Google Calendar, Apple Calendar and Thunderbird can \
-                 subscribe to. Whoever has it can read the names and dates of your expected payments, so share it with nobody."
+                 subscribe to. Anyone with this address can see the names and dates of your expected payments. Keep it private."
             }
             @if let Some(feed) = feed {
                 p {

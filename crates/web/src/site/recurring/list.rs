@@ -210,7 +210,7 @@ fn row(view: View, stream: &Stream, account: &str) -> Markup {
         tr {
             th.what scope="row" {
                 a href={ "/recurring/" (stream.id) } { (stream.name) }
-                span.soft { (kind(stream.kind)) " · " (account) }
+                span.soft { span.narrow { (how_often(stream.frequency)) " · " } (kind(stream.kind)) " · " (account) }
             }
             td.often { (how_often(stream.frequency)) }
             td {

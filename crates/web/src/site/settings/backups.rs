@@ -37,7 +37,7 @@ fn none_scheduled() -> Markup {
             p {
                 "Set " code { "backups.folder" } " to a folder on another disk, or " code { "backups.s3" } " to an "
                 "S3-compatible store, and this server writes a backup every day, checks it, and deletes old ones. The "
-                "file docs/running.md has the details."
+                "section Backups of the operator's guide, docs/running.md, has the details."
             }
         }
     }

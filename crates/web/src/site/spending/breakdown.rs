@@ -5,8 +5,8 @@ use maud::{Markup, html};
 use service::insights::spending::{GroupBy, UNKNOWN};
 use wire::v1;
 
-use super::SpendingPage;
 use super::choice::{Choice, CompareChoice};
+use super::{CHART_CATEGORIES, SpendingPage};
 use crate::site::format::plural;
 use crate::site::icons;
 
@@ -86,9 +86,18 @@ impl SpendingPage<'_> {
 
     fn color(&self, group: &v1::SpendingGroup) -> String {
         match (&self.choice.category, self.choice.by) {
+            (Some(_), GroupBy::Category) => self.detailed_color(&group.key),
             (Some(category), _) => icons::category_color(category),
             (None, GroupBy::Category) => icons::category_color(&group.key),
             (None, _) => "c13".to_owned(),
+        }
+    }
+
+    /// The color of a detailed category in the chart above.
+    fn detailed_color(&self, key: &str) -> String {
+        match self.history.categories.iter().position(|it| it.key == key) {
+            Some(index) if index < CHART_CATEGORIES => format!("c{index}"),
+            _ => "c14".to_owned(),
         }
     }
 
@@ -164,10 +173,12 @@ impl SpendingPage<'_> {
 
 /// A bar that shows an amount as a part of the largest one. The amount stands beside it.
 fn bar(minor: i64, largest: i64, color: &str) -> Markup {
-    let width = i128::from(minor.max(0)) * 1_000 / i128::from(largest.max(1));
+    // Hundredths of a percent. A small amount is wide enough to be seen.
+    let width = i128::from(minor.max(0)) * 10_000 / i128::from(largest.max(1));
+    let width = if minor > 0 { width.max(150) } else { 0 };
     html! {
-        svg.gauge-bar viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
-            rect.stave.(color) x="0" y="0" width=(width) height="8" {}
+        svg.gauge-bar aria-hidden="true" focusable="false" {
+            rect.stave.(color) width={ (width / 100) "." (width % 100 / 10) "%" } height="100%" rx="4" {}
         }
     }
 }

@@ -33,21 +33,30 @@ pub(super) struct Choice {
     pub(super) by: GroupBy,
     /// Only this primary category.
     pub(super) category: Option<String>,
-    /// A message about days that could not be used.
-    pub(super) problem: Option<&'static str>,
+    /// Days that could not be used.
+    pub(super) refused: Option<RefusedDays>,
+}
+
+/// Days as they were typed, and why they cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RefusedDays {
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) reason: &'static str,
 }
 
 impl Choice {
     pub(super) fn read(query: &str, today: Date) -> Choice {
         let value = |name: &str| urls::find_param(query, name).unwrap_or_default();
         let mut period = PeriodChoice::parse(&value("period")).unwrap_or(PeriodChoice::ThisMonth);
-        let mut problem = None;
+        let mut refused = None;
         let mut days = period.days(today);
         if period == PeriodChoice::Days {
-            match typed_days(&value("from"), &value("to"), today) {
+            let (from, to) = (value("from"), value("to"));
+            match typed_days(&from, &to, today) {
                 Ok(typed) => days = typed,
-                Err(message) => {
-                    problem = Some(message);
+                Err(reason) => {
+                    refused = Some(RefusedDays { from, to, reason });
                     period = PeriodChoice::ThisMonth;
                 }
             }
@@ -61,7 +70,7 @@ impl Choice {
             compare: CompareChoice::parse(&value("compare")).unwrap_or(CompareChoice::Before),
             by: by.unwrap_or_default(),
             category: is_known.then_some(category),
-            problem,
+            refused,
         };
         if choice.compare == CompareChoice::Usual && !choice.has_usual() {
             return Choice { compare: CompareChoice::Before, ..choice };
@@ -154,7 +163,7 @@ fn typed_days(from: &str, to: &str, today: Date) -> Result<Period, &'static str>
         to => to.parse().map_err(|_| "Enter the last day, such as 2026-01-31.")?,
     };
     if start > end {
-        return Err("The first day is after the last day.");
+        return Err("The start date is after the end date.");
     }
     if end.year() - start.year() >= YEARS_MAX {
         return Err("Choose less than ten years.");
@@ -180,7 +189,7 @@ mod tests {
         ] {
             let choice = read(query.trim_start_matches('?'));
             assert_eq!(choice.href(), format!("/spending{query}"));
-            assert_eq!(choice.problem, None);
+            assert_eq!(choice.refused, None);
         }
     }
 
@@ -206,10 +215,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_is_said_or_left_out() {
-        let problem = |query: &str| read(query).problem.unwrap_or_default();
+        let problem = |query: &str| read(query).refused.map_or("", |it| it.reason);
         assert_eq!(problem("period=days&from=x"), "Enter the first day, such as 2026-01-31.");
         let turned = "period=days&from=2026-02-01&to=2026-01-01";
-        assert_eq!(problem(turned), "The first day is after the last day.");
+        assert_eq!(problem(turned), "The start date is after the end date.");
         assert_eq!(problem("period=days&from=1990-01-01"), "Choose less than ten years.");
         assert_eq!(read("category=<script>&by=month&compare=x").href(), "/spending");
         // There is no average of merchants.

@@ -100,7 +100,9 @@ impl SpendingPage<'_> {
         }
         html! {
             (self.heading())
-            @if let Some(problem) = self.choice.problem { p.warning role="alert" { (problem) } }
+            @if let Some(refused) = &self.choice.refused {
+                p.warning role="alert" { (refused.reason) " This month is shown instead." }
+            }
             (self.periods())
             section.card aria-labelledby="total" {
                 (self.headline())
@@ -138,9 +140,12 @@ impl SpendingPage<'_> {
     }
 
     fn periods(&self) -> Markup {
-        let (from, to) = (self.choice.days.start.to_string(), self.choice.days.end.to_string());
+        let (from, to) = match &self.choice.refused {
+            Some(refused) => (refused.from.clone(), refused.to.clone()),
+            None => (self.choice.days.start.to_string(), self.choice.days.end.to_string()),
+        };
         let nothing_wrong = FormError::default();
-        let is_typed = self.choice.period == PeriodChoice::Days;
+        let is_typed = self.choice.period == PeriodChoice::Days || self.choice.refused.is_some();
         html! {
             nav aria-label="Period" {
                 ul.chips {

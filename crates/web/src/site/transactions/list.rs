@@ -78,8 +78,8 @@ impl List<'_> {
         let sorts = [
             ("", "Newest first"),
             ("oldest", "Oldest first"),
-            ("largest", "Largest amount first"),
-            ("smallest", "Smallest amount first"),
+            ("largest", "Largest first"),
+            ("smallest", "Smallest first"),
         ];
         let nothing_wrong = FormError::default();
         html! {
@@ -210,8 +210,8 @@ impl List<'_> {
                     }
                 }
             }
-            p.soft { "Transfers between your accounts are not included. Refunds count as money in, and pending transactions count \
-                 already; on Spending, refunds are subtracted and pending transactions left out." }
+            p.soft { "Excludes transfers between your accounts. Includes refunds as money in, and pending transactions. Spending \
+                 subtracts refunds and leaves out pending transactions." }
         }
     }
 

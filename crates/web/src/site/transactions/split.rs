@@ -198,7 +198,7 @@ fn page(
         div.actions {
             button.primary type="submit" name="do" value="save" { "Save split" }
             @if rows.len() < PARTS_MAX {
-                button.outlined type="submit" name="do" value="more" { "Add parts" }
+                button.outlined type="submit" name="do" value="more" { "Add more parts" }
             }
         }
     };
@@ -220,20 +220,21 @@ fn part_row(index: usize, row: &Row) -> Markup {
     let number = index + 1;
     html! {
         li.part {
+            p.label { "Part " (number) }
             div.field {
-                label for={ "f-category-" (number) } { "Category of part " (number) }
+                label for={ "f-category-" (number) } { "Category" span.hush { " of part " (number) } }
                 select id={ "f-category-" (number) } name="category" {
-                    option value="" { "No part" }
+                    option value="" { "Choose a category" }
                     (category::options(&row.category, false))
                 }
             }
             div.field {
-                label for={ "f-amount-" (number) } { "Amount of part " (number) }
+                label for={ "f-amount-" (number) } { "Amount" span.hush { " of part " (number) } }
                 input id={ "f-amount-" (number) } name="amount" type="text" inputmode="decimal"
                     autocomplete="off" value=(row.amount);
             }
             div.field {
-                label for={ "f-note-" (number) } { "Note of part " (number) }
+                label for={ "f-note-" (number) } { "Note" span.hush { " of part " (number) } }
                 input id={ "f-note-" (number) } name="note" type="text" maxlength="100" autocomplete="off"
                     value=(row.note);
             }

@@ -99,7 +99,7 @@ pub(super) async fn get(manager: EndpointManager, RawQuery(query): RawQuery) -> 
             @if found.events.is_empty() {
                 (nothing(&typed, found.next_cursor.is_some()))
             } @else {
-                ul.rows { @for it in &found.events { (row(&manager, it)) } }
+                ul.rows.events { @for it in &found.events { (row(&manager, it)) } }
             }
             @if let Some(cursor) = &found.next_cursor {
                 nav.pages aria-label="Event pages" {
@@ -136,7 +136,7 @@ pub(super) async fn replay(
 /// A button that replays an event.
 pub(super) fn replay_button(manager: &EndpointManager, id: EventId, event_type: &str) -> Markup {
     let inner = html! {
-        button.quiet type="submit" { "Replay event" span.hush { ": " (event_type) } }
+        button.outlined type="submit" { "Replay event" span.hush { ": " (event_type) } }
     };
     fields::form(&manager.at(&format!("/events/{id}/replay")), manager.form_token(), inner)
 }
@@ -198,7 +198,10 @@ fn row(manager: &EndpointManager, it: &LoggedEvent) -> Markup {
         li {
             span.what {
                 a href=(manager.at(&format!("/events/{}", it.id))) { (it.event_type) }
-                span.soft { (manager.view().exact_time(it.created_at)) ", " (deliveries_text(it)) }
+                span.soft {
+                    (manager.view().exact_time(it.created_at))
+                    @if !it.deliveries.is_empty() { ", " (plural(it.deliveries.len() as i64, "delivery", "deliveries")) }
+                }
                 @if let Some(data) = &it.data {
                     details {
                         summary { "Payload" }
@@ -209,12 +212,5 @@ fn row(manager: &EndpointManager, it: &LoggedEvent) -> Markup {
             span.badge.(class) { (status) }
             @if can_replay { (replay_button(manager, it.id, &it.event_type)) }
         }
-    }
-}
-
-fn deliveries_text(it: &LoggedEvent) -> String {
-    match it.deliveries.len() {
-        0 => "not sent".to_owned(),
-        count => plural(count as i64, "delivery", "deliveries"),
     }
 }

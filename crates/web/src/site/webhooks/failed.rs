@@ -127,10 +127,12 @@ fn again(
         section.card aria-labelledby="again" {
             h2 id="again" { "Resend" }
             p.soft {
-                "Resends all failed events of an endpoint since a date. Up to "
+                "Sends all failed events of an endpoint again, from a date that you choose. Up to "
                 (replay::DAYS_MAX) " days back and " (count_text(replay::TOTAL_MAX)) " events at a time."
             }
-            @if on.is_empty() {
+            @if endpoints.is_empty() {
+                p { "No endpoints yet. " a href=(manager.at("")) { "Create an endpoint" } }
+            } @else if on.is_empty() {
                 p { "No endpoint is enabled. " a href=(manager.at("")) { "Enable an endpoint" } }
             } @else {
                 (fields::form(&manager.at("/failed/replay"), manager.form_token(), inner))

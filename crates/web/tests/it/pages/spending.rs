@@ -86,7 +86,10 @@ async fn other_dates_are_checked() {
     let page = browser.get("/spending?period=days&from=2026-01-01&to=2026-01-31").await.good();
     assert!(between(&page, "id=\"total\"", "</header>").contains("$400.00"), "{page}");
     let wrong = browser.get("/spending?period=days&from=2026-02-01&to=2026-01-31").await.good();
-    assert!(wrong.contains("The first day is after the last day."), "{wrong}");
+    assert!(
+        wrong.contains("The start date is after the end date. This month is shown instead."),
+        "{wrong}"
+    );
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ async fn the_log_has_every_event_with_its_payload_and_filters() {
         "Delivered",
         "No endpoint",
         "2026-03-10 12:00:00 UTC, 1 delivery",
-        "2026-03-10 12:00:00 UTC, not sent",
+        "2026-03-10 12:00:00 UTC",
         "transaction_ids",
     ] {
         assert!(page.contains(text), "{text} is not in {page}");

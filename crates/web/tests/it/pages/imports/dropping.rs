@@ -25,7 +25,7 @@ async fn several_files_are_uploaded_at_once_and_listed() {
         "3 files ready to review",
         "march.ofx",
         "OFX, ",
-        "1 account: 2 new, 0 already imported",
+        "1 account: 2 new",
         "bank.csv",
         "Can't be read",
         "Import all ready files",
