@@ -175,11 +175,15 @@ pub(crate) fn c_compiler(wanted: &[(&str, &str)]) -> Result<()> {
     apt(wanted)
 }
 
-/// Installs the programs that read packages, images and the files under `deploy`.
+/// Installs the programs that read and try packages, images and the files under `deploy`.
 pub(crate) fn package_tools() -> Result<()> {
     apt(&[
         ("umoci", "umoci"),
         ("dpkg-deb", "dpkg"),
+        ("deb-systemd-helper", "init-system-helpers"),
+        ("unshare", "util-linux"),
+        ("ip", "iproute2"),
+        ("curl", "curl"),
         ("systemd-analyze", "systemd"),
         ("nginx", "nginx-light"),
         ("caddy", "caddy"),

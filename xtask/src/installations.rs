@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use anyhow::{Result, bail};
 
-use crate::{install, mcp, postgres, promtool, schemathesis, servers};
+use crate::{dist, install, mcp, postgres, promtool, schemathesis, servers};
 
 /// What a step installs before it runs.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -31,7 +31,7 @@ impl Tool {
             Tool::McpClients => mcp::install(),
             Tool::Schemathesis => schemathesis::install(),
             Tool::Browser => install::browser(),
-            Tool::PackageTools => install::package_tools(),
+            Tool::PackageTools => dist::check::install(),
             Tool::Promtool => promtool::install(),
             Tool::Servers => servers::install(),
         }

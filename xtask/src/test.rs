@@ -146,9 +146,9 @@ const STEPS: [Step; 16] = [
     ),
     step(
         "packages",
-        "packages, images, the service and proxies' settings work",
+        "packages, images and reverse proxies work as documented",
         Group::Waiting,
-        &[Tool::PackageTools],
+        &[Tool::PackageTools, Tool::Postgres],
         packages,
     ),
     step("generated", "the generated files are up to date", Group::Waiting, &[], generated),
@@ -355,7 +355,7 @@ fn conformance(shared: &Shared) -> Result<()> {
 
 fn packages(shared: &Shared) -> Result<()> {
     shared.binaries()?;
-    dist::check::run_all()
+    dist::check::run_all(shared.cluster()?)
 }
 
 fn metrics(shared: &Shared) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::{Result, ensure};
-use flate2::{Compression, GzBuilder};
+use flate2::{Crc, GzBuilder};
 
 const BLOCK: usize = 512;
 /// The operating system "unknown" of a gzip header, so that it does not depend on where it was written.
@@ -85,11 +85,44 @@ fn header(entry: &Entry, prefix: &str, seconds: u64) -> Result<[u8; BLOCK]> {
     Ok(block)
 }
 
-pub(crate) fn gzip(bytes: &[u8]) -> Result<Vec<u8>> {
+/// How archives are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compression {
+    /// As small as possible, for what is shipped.
+    Best,
+    /// Not at all, for large programs that are only tried: the library takes longer than the rest of the check for it.
+    Stored,
+}
+
+pub(crate) fn gzip(bytes: &[u8], compression: Compression) -> Result<Vec<u8>> {
+    if compression == Compression::Stored {
+        return Ok(stored(bytes));
+    }
     let builder = GzBuilder::new().mtime(0).operating_system(UNKNOWN_SYSTEM);
-    let mut writer = builder.write(Vec::new(), Compression::best());
+    let mut writer = builder.write(Vec::new(), flate2::Compression::best());
     writer.write_all(bytes)?;
     Ok(writer.finish()?)
+}
+
+/// A gzip file of blocks that are copied as they are.
+fn stored(bytes: &[u8]) -> Vec<u8> {
+    const BLOCK_MAX: u16 = u16::MAX;
+    let mut file = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, UNKNOWN_SYSTEM];
+    file.reserve(bytes.len() + bytes.len() / 10_000 + 64);
+    for block in bytes.chunks(usize::from(BLOCK_MAX)) {
+        let length = u16::try_from(block.len()).unwrap_or(BLOCK_MAX);
+        file.push(0);
+        file.extend(length.to_le_bytes());
+        file.extend((!length).to_le_bytes());
+        file.extend_from_slice(block);
+    }
+    // The last block is empty.
+    file.extend([1, 0, 0, 0xff, 0xff]);
+    let mut sum = Crc::new();
+    sum.update(bytes);
+    file.extend(sum.sum().to_le_bytes());
+    file.extend(sum.amount().to_le_bytes());
+    file
 }
 
 /// The archive format of Debian packages.
@@ -132,11 +165,18 @@ mod tests {
 
     #[test]
     fn the_systems_tar_lists_what_was_written() {
-        let archive = gzip(&tar(&entries(), "./", 86_400).unwrap()).unwrap();
+        for compression in [Compression::Best, Compression::Stored] {
+            assert_lists_entries(
+                &gzip(&tar(&entries(), "./", 86_400).unwrap(), compression).unwrap(),
+            );
+        }
+    }
+
+    fn assert_lists_entries(archive: &[u8]) {
         let mut command = Command::new("tar");
         command.args(["--list", "--gzip", "--verbose", "--numeric-owner", "--full-time", "--utc"]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(&archive).unwrap();
+        child.stdin.take().unwrap().write_all(archive).unwrap();
         let output = child.wait_with_output().unwrap();
         let listed = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success());
@@ -154,10 +194,12 @@ mod tests {
     fn the_same_content_gives_the_same_bytes() {
         let mut reversed = entries();
         reversed.reverse();
-        let write =
-            |entries: Vec<Entry>| gzip(&tar(&with_folders(entries), "", 5).unwrap()).unwrap();
-        assert_eq!(write(entries()), write(reversed));
-        assert_ne!(write(entries()), gzip(&tar(&entries(), "", 6).unwrap()).unwrap());
+        let write = |entries: Vec<Entry>, seconds| {
+            let tar = tar(&with_folders(entries), "", seconds).unwrap();
+            gzip(&tar, Compression::Best).unwrap()
+        };
+        assert_eq!(write(entries(), 5), write(reversed, 5));
+        assert_ne!(write(entries(), 5), write(entries(), 6));
     }
 
     #[test]

@@ -1,5 +1,9 @@
-//! Checks packages, images and the files under `deploy` with the programs that will read them. A tiny program is packed in
-//! place of Evenkeel, so that the check takes seconds; the ways of installing are then tried with the real one.
+//! Checks packages, images and the files under `deploy` with the programs that will read them. For each architecture, a tiny
+//! program is packed in place of Evenkeel. For this machine's, the program that the other steps have built is packed, and
+//! every way of installing it is tried.
+//!
+//! Building from source needs no trial here: the other steps compile the same sources and run the program, and
+//! `cargo xtask dist` compiles them as they are shipped.
 
 use std::fs;
 use std::path::Path;
@@ -8,99 +12,115 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-use super::{TARGETS, Target, deb, oci, read, ways};
+use super::archive::Compression;
+use super::unpacked::UnpackedImage;
+use super::{
+    Release, TARGETS, Target, deb, deploy_files, oci, own_target, pack, read, trials, version,
+};
+use crate::postgres::Cluster;
 use crate::{install, output_of, root, run, target_folder};
 
 /// Ten times the highest exposure that `systemd-analyze security` may report.
 const EXPOSURE_MAX_TENTHS: &str = "20";
 const SECONDS: u64 = 1_700_000_000;
 const OUTPUT: &[u8] = b"ready\n";
+/// The packages of the stand-in.
+const STAND_IN: Release<'_> =
+    Release { version: "1.2.3", seconds: SECONDS, compression: Compression::Best };
 
-pub(crate) fn run_all() -> Result<()> {
+pub(crate) fn install() -> Result<()> {
     install::package_tools()?;
+    deploy_files::install()
+}
+
+pub(crate) fn run_all(cluster: &Cluster) -> Result<()> {
     let folder = target_folder()?.join("tests/packages");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
-    fs::create_dir_all(&folder)?;
+    let mut settings = Value::Null;
     for target in &TARGETS {
-        image(target, &folder.join(target.oci))?;
-        package(target, &folder.join(target.debian))?;
+        let folder = folder.join(target.debian);
+        fs::create_dir_all(&folder)?;
+        settings = image(target, &folder)?;
+        package(target, &folder)?;
     }
+    images(&folder)?;
     service()?;
-    proxies(&folder)
+    names()?;
+    deploy_files::check(&settings)?;
+    let Some(own) = own_target() else {
+        println!(
+            "no way of installing was tried, because the program is not shipped for this machine"
+        );
+        return Ok(());
+    };
+    ways(own, &folder.join("ways"), cluster)
+}
+
+/// Packs the program beside this one, and tries each way of installing it.
+fn ways(target: &Target, folder: &Path, cluster: &Cluster) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    let program = read(&std::env::current_exe()?.with_file_name("evenkeel"))?;
+    let release =
+        Release { version: version(), seconds: SECONDS, compression: Compression::Stored };
+    pack::packages(folder, target, &program, &release)?;
+    pack::image(folder, target, &program, &release)?;
+    pack::checksums(folder)?;
+    trials::all(folder, target, cluster)?;
+    // They are large, and the next run makes them again.
+    Ok(fs::remove_dir_all(folder)?)
 }
 
 /// The image is written twice with the same bytes, and umoci unpacks it to a root with the right owners and command.
-fn image(target: &Target, folder: &Path) -> Result<()> {
-    let layout = folder.join("layout");
-    fs::create_dir_all(&layout)?;
-    let authorities = super::authorities()?;
-    let write = || -> Result<Vec<u8>> {
-        let image = oci::Image::new(&oci::Contents {
-            target,
-            program: &stand_in(),
-            authorities: &authorities,
-            license: b"license",
-            version: "1.2.3",
-            seconds: SECONDS,
-            created: "2023-11-14T22:13:20Z",
-        })?;
-        image.to_archive()
-    };
-    let archive = write()?;
-    ensure!(archive == write()?, "two images of the same content differ");
-    let file = folder.join("image.tar");
-    fs::write(&file, archive)?;
-    run(Command::new("tar")
-        .arg("--extract")
-        .arg("--file")
-        .arg(&file)
-        .arg("--directory")
-        .arg(&layout))?;
-    let bundle = folder.join("bundle");
-    let image = format!("{}:1.2.3", layout.display());
-    let mut umoci = Command::new("umoci");
-    umoci.args(["unpack", "--rootless", "--image", &image]).arg(&bundle);
-    output_of(&mut umoci).context("umoci cannot unpack the image")?;
-    let config: Value = serde_json::from_slice(&read(&bundle.join("config.json"))?)?;
-    let process = &config["process"];
-    let arguments = serde_json::json!(["/usr/bin/evenkeel", "serve"]);
-    ensure!(process["args"] == arguments, "the image starts {}", process["args"]);
-    ensure!(process["user"]["uid"] == 1_000, "the image runs as {}", process["user"]);
-    ensure!(process["cwd"] == "/data", "the image starts in {}", process["cwd"]);
-    let unpacked = bundle.join("rootfs");
-    ensure!(unpacked.join("data").is_dir() && unpacked.join("tmp").is_dir(), "a folder is missing");
-    ensure!(
-        read(&unpacked.join("etc/ssl/certs/ca-certificates.crt"))? == authorities,
-        "the authorities are not in their place"
-    );
-    starts(&unpacked.join("usr/bin/evenkeel"))?;
-    if target.architecture == std::env::consts::ARCH { ways::container(&unpacked) } else { Ok(()) }
+/// Returns the image's settings.
+fn image(target: &Target, folder: &Path) -> Result<Value> {
+    pack::image(folder, target, &stand_in(), &STAND_IN)?;
+    let file = folder.join(pack::image_name(target));
+    let first = read(&file)?;
+    pack::image(folder, target, &stand_in(), &STAND_IN)?;
+    ensure!(first == read(&file)?, "two images of the same content differ");
+    let unpacked = UnpackedImage::new(&file, &folder.join("image"), STAND_IN.version, target)?;
+    unpacked.check(target, STAND_IN.version, SECONDS)?;
+    starts(&unpacked.root.join("usr/bin/evenkeel"))?;
+    Ok(unpacked.settings)
+}
+
+/// The archive with the images of all architectures, from which an engine chooses one.
+fn images(folder: &Path) -> Result<()> {
+    let file = folder.join("images.oci.tar");
+    let write = |it: &Target| pack::image(folder, it, &stand_in(), &STAND_IN);
+    let images: Vec<oci::Image> = TARGETS.iter().map(write).collect::<Result<_>>()?;
+    fs::write(&file, oci::to_archive_of_all(&images)?)?;
+    for target in &TARGETS {
+        let unpacked = UnpackedImage::new(&file, &folder.join("images"), STAND_IN.version, target)?;
+        unpacked.check(target, STAND_IN.version, SECONDS)?;
+        starts(&unpacked.root.join("usr/bin/evenkeel"))?;
+    }
+    Ok(())
 }
 
 /// dpkg-deb reads the package, and its files are in their places.
 fn package(target: &Target, folder: &Path) -> Result<()> {
     let unpacked = folder.join("unpacked");
     fs::create_dir_all(&unpacked)?;
-    let write = || deb::package(&root(), target, &stand_in(), ("1.2.3", SECONDS));
+    let write = || deb::package(&root(), target, &stand_in(), &STAND_IN);
     let package = write()?;
     ensure!(package == write()?, "two packages of the same content differ");
-    let file = folder.join(deb::file_name(target, "1.2.3"));
+    let file = folder.join(deb::file_name(target, STAND_IN.version));
     fs::write(&file, package)?;
     let field = |name: &str| -> Result<String> {
         let output = output_of(Command::new("dpkg-deb").arg("--field").arg(&file).arg(name))?;
         Ok(String::from_utf8_lossy(&output).trim().to_owned())
     };
     ensure!(field("Architecture")? == target.debian, "the package is for another architecture");
-    ensure!(field("Version")? == "1.2.3", "the package has another version");
+    ensure!(field("Version")? == STAND_IN.version, "the package has another version");
     output_of(Command::new("dpkg-deb").arg("--info").arg(&file))
         .context("the control files are wrong")?;
     run(Command::new("dpkg-deb").arg("--extract").arg(&file).arg(&unpacked))?;
     for place in ["etc/evenkeel/evenkeel.toml", "usr/lib/systemd/system/evenkeel.service"] {
         ensure!(unpacked.join(place).is_file(), "{place} is not in the package");
     }
-    ways::settings(&unpacked)?;
     starts(&unpacked.join("usr/bin/evenkeel"))
 }
 
@@ -114,6 +134,23 @@ fn starts(program: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The documents name the files that are written.
+fn names() -> Result<()> {
+    let target = &TARGETS[0];
+    let archive = format!("{}.tar.gz", pack::archive_stem(target));
+    let (package, image) = (deb::file_name(target, version()), pack::image_name(target));
+    for (document, names) in [
+        ("README.md", &[&archive, &package][..]),
+        ("docs/installing.md", &[&archive, &package, &image]),
+    ] {
+        let text = String::from_utf8(read(&root().join(document))?)?;
+        for name in names {
+            ensure!(text.contains(name.as_str()), "{document} does not name {name}");
+        }
+    }
+    Ok(())
+}
+
 /// systemd finds the service's sandbox tight enough.
 fn service() -> Result<()> {
     let unit = root().join("deploy/systemd/evenkeel.service");
@@ -123,33 +160,6 @@ fn service() -> Result<()> {
     let output = String::from_utf8_lossy(&output).into_owned();
     let verdict = output.lines().find(|it| it.contains("Overall exposure")).unwrap_or_default();
     println!("{}", verdict.trim_start_matches(['→', ' ']));
-    Ok(())
-}
-
-/// nginx and Caddy accept their configurations.
-fn proxies(folder: &Path) -> Result<()> {
-    let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
-    let mut openssl = Command::new("openssl");
-    openssl.args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]);
-    openssl.args(["-subj", "/CN=money.example.com"]).arg("-keyout").arg(&key);
-    output_of(openssl.arg("-out").arg(&certificate))?;
-    let site = String::from_utf8(read(&root().join("deploy/proxy/nginx.conf"))?)?;
-    let live = "/etc/letsencrypt/live/money.example.com";
-    let site = site
-        .replace(&format!("{live}/fullchain.pem"), &certificate.display().to_string())
-        .replace(&format!("{live}/privkey.pem"), &key.display().to_string());
-    let pid = folder.join("nginx.pid");
-    let whole =
-        format!("pid {};\nevents {{}}\nhttp {{\naccess_log off;\n{site}}}\n", pid.display());
-    let file = folder.join("nginx.conf");
-    fs::write(&file, whole)?;
-    let mut nginx = Command::new("nginx");
-    output_of(nginx.args(["-t", "-q", "-e", "stderr", "-c"]).arg(&file))?;
-    for caddyfile in ["deploy/proxy/Caddyfile", "deploy/compose/postgres/Caddyfile"] {
-        let mut caddy = Command::new("caddy");
-        caddy.args(["validate", "--adapter", "caddyfile", "--config"]).arg(root().join(caddyfile));
-        output_of(caddy.env("XDG_DATA_HOME", folder).env("XDG_CONFIG_HOME", folder))?;
-    }
     Ok(())
 }
 

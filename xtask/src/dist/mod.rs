@@ -4,9 +4,12 @@ mod archive;
 pub(crate) mod check;
 mod deb;
 mod dependencies;
+mod deploy_files;
 mod oci;
+mod pack;
 pub(crate) mod program;
-mod ways;
+mod trials;
+mod unpacked;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,10 +19,11 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::{cargo, output_of, root, target_folder};
-use archive::Entry;
+use archive::Compression;
+use pack::Release;
 
 /// The largest image of one architecture that is shipped.
-const IMAGE_BYTES_MAX: usize = 45_000_000;
+const IMAGE_BYTES_MAX: u64 = 45_000_000;
 
 /// An architecture that the program is shipped for, with its names.
 pub(crate) struct Target {
@@ -65,6 +69,15 @@ pub(crate) fn own_target() -> Option<&'static Target> {
     TARGETS.iter().find(is_own).filter(|_| cfg!(target_os = "linux"))
 }
 
+/// The target among these that this machine can run. If there is none, this says that nothing is tried.
+fn own_of(targets: &[&'static Target]) -> Option<&'static Target> {
+    let own = own_target().filter(|own| targets.iter().any(|it| it.triple == own.triple));
+    if own.is_none() {
+        println!("nothing was tried, because this machine cannot run what was built");
+    }
+    own
+}
+
 /// The targets that are named, or all.
 fn chosen(names: &[&str]) -> Result<Vec<&'static Target>> {
     let known = || TARGETS.map(|it| it.triple).join(", ");
@@ -76,78 +89,58 @@ fn chosen(names: &[&str]) -> Result<Vec<&'static Target>> {
     Ok(TARGETS.iter().filter(|it| names.is_empty() || names.contains(&it.triple)).collect())
 }
 
-/// `cargo xtask dist`: programs, Debian packages, dependency lists and checksums in `target/packages`.
+/// `cargo xtask dist`: programs, Debian packages, dependency lists and checksums in `target/packages`. Those for this
+/// machine are then installed and tried.
 pub(crate) fn programs(names: &[&str]) -> Result<()> {
-    let (version, seconds) = (version(), program::commit_seconds()?);
+    let release = release()?;
     let folder = packages()?;
-    for target in chosen(names)? {
-        let program = program::build(target, seconds)?;
+    let targets = chosen(names)?;
+    for target in &targets {
+        let program = program::build(target, release.seconds)?;
         write(&folder.join(program_name(target)), &program)?;
-        let archive = download(target, &program, seconds)?;
-        write(&folder.join(format!("evenkeel-{version}-{}.tar.gz", target.triple)), &archive)?;
-        let package = deb::package(&root(), target, &program, (version, seconds))?;
-        write(&folder.join(deb::file_name(target, version)), &package)?;
+        pack::packages(&folder, target, &program, &release)?;
         let list = serde_json::to_string_pretty(&dependencies_of(target)?)?;
-        write(
-            &folder.join(format!("evenkeel-{version}-{}.cdx.json", target.triple)),
-            list.as_bytes(),
-        )?;
+        let name = format!("{}.cdx.json", pack::archive_stem(target));
+        write(&folder.join(name), list.as_bytes())?;
     }
-    write_checksums(&folder)
+    pack::checksums(&folder)?;
+    match own_of(&targets) {
+        Some(own) => trials::packages(&folder, own),
+        None => Ok(()),
+    }
 }
 
-/// `cargo xtask image`: container images of the programs that `cargo xtask dist` has built.
+/// `cargo xtask image`: container images of the programs that `cargo xtask dist` has built. The one for this machine is
+/// then tried.
 pub(crate) fn images(names: &[&str]) -> Result<()> {
-    let (version, seconds) = (version(), program::commit_seconds()?);
+    let release = release()?;
     let folder = packages()?;
-    let authorities = authorities()?;
-    let license = read(&root().join("LICENSE"))?;
+    let targets = chosen(names)?;
     let mut images = Vec::new();
-    for target in chosen(names)? {
+    for target in &targets {
         let program = read(&folder.join(program_name(target)))
             .with_context(|| format!("run `cargo xtask dist {}` first", target.triple))?;
-        let image = oci::Image::new(&oci::Contents {
-            target,
-            program: &program,
-            authorities: &authorities,
-            license: &license,
-            version,
-            seconds,
-            created: &instant(seconds),
-        })?;
-        let archive = image.to_archive()?;
+        images.push(pack::image(&folder, target, &program, &release)?);
+        let bytes = fs::metadata(folder.join(pack::image_name(target)))?.len();
         ensure!(
-            archive.len() <= IMAGE_BYTES_MAX,
-            "the image has {} bytes; the limit is {IMAGE_BYTES_MAX}",
-            archive.len()
+            bytes <= IMAGE_BYTES_MAX,
+            "the image has {bytes} bytes; the limit is {IMAGE_BYTES_MAX}"
         );
-        write(&folder.join(format!("evenkeel-{version}-{}.oci.tar", target.oci)), &archive)?;
-        images.push(image);
     }
     if images.len() > 1 {
         let archive = oci::to_archive_of_all(&images)?;
-        write(&folder.join(format!("evenkeel-{version}.oci.tar")), &archive)?;
+        write(&folder.join(format!("evenkeel-{}.oci.tar", release.version)), &archive)?;
     }
-    write_checksums(&folder)
+    pack::checksums(&folder)?;
+    match own_of(&targets) {
+        Some(own) => trials::image(&folder, own),
+        None => Ok(()),
+    }
 }
 
-/// The archive that people download: the program, its license and the files of a service.
-fn download(target: &Target, program: &[u8], seconds: u64) -> Result<Vec<u8>> {
-    let folder = format!("evenkeel-{}-{}", version(), target.triple);
-    let mut entries = vec![Entry::file(&format!("{folder}/evenkeel"), 0o755, program)];
-    for (from, to) in [
-        ("LICENSE", "LICENSE"),
-        ("licenses/name-suggestion-index.md", "licenses/name-suggestion-index.md"),
-        ("docs/installing.md", "installing.md"),
-        ("docs/running.md", "running.md"),
-        ("docs/sign-on.md", "sign-on.md"),
-        ("deploy/evenkeel.toml", "evenkeel.toml"),
-        ("deploy/systemd/evenkeel.service", "evenkeel.service"),
-        ("deploy/systemd/sysusers.conf", "sysusers.conf"),
-    ] {
-        entries.push(Entry::file(&format!("{folder}/{to}"), 0o644, read(&root().join(from))?));
-    }
-    archive::gzip(&archive::tar(&archive::with_folders(entries), "", seconds)?)
+fn release() -> Result<Release<'static>> {
+    let seconds = program::commit_seconds()?;
+    Ok(Release { version: version(), seconds, compression: Compression::Best })
 }
 
 fn dependencies_of(target: &Target) -> Result<Value> {
@@ -155,34 +148,6 @@ fn dependencies_of(target: &Target) -> Result<Value> {
     let metadata = output_of(command.args(["--filter-platform", target.triple]))?;
     let lock = String::from_utf8(read(&root().join("Cargo.lock"))?)?;
     dependencies::list(&serde_json::from_slice(&metadata)?, &lock, "evenkeel")
-}
-
-/// SHA256SUMS of every file, for `sha256sum --check`.
-fn write_checksums(folder: &Path) -> Result<()> {
-    let mut lines = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name != "SHA256SUMS" && entry.file_type()?.is_file() {
-            lines.push((name, hex_sha256(&read(&entry.path())?)));
-        }
-    }
-    lines.sort();
-    let text: String = lines.iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect();
-    write(&folder.join("SHA256SUMS"), text.as_bytes())
-}
-
-/// The certificate authorities of this machine, which the image gets.
-fn authorities() -> Result<Vec<u8>> {
-    let places = [
-        "/etc/ssl/certs/ca-certificates.crt",
-        "/etc/pki/tls/certs/ca-bundle.crt",
-        "/etc/ssl/ca-bundle.pem",
-        "/etc/ssl/cert.pem",
-    ];
-    let found = places.iter().find_map(|it| fs::read(it).ok());
-    found
-        .context("this machine has no certificate authorities: install the package ca-certificates")
 }
 
 /// Seconds since 1970 as RFC 3339, by the calendar's arithmetic (Howard Hinnant's civil-from-days).
@@ -256,12 +221,5 @@ mod tests {
     fn the_digest_is_that_of_the_standard() {
         let of_abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(hex_sha256(b"abc"), of_abc);
-    }
-
-    #[test]
-    fn the_program_is_the_only_thing_that_differs_between_downloads() {
-        let first = download(&TARGETS[0], b"program", 1).unwrap();
-        assert_eq!(first, download(&TARGETS[0], b"program", 1).unwrap());
-        assert_ne!(first, download(&TARGETS[0], b"other", 1).unwrap());
     }
 }

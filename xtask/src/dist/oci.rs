@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::archive::{self, Entry};
-use super::{Target, hex_sha256};
+use super::{Release, Target, hex_sha256, instant};
 
 /// The number of the image's user and group. Any other works as well.
 const USER: u32 = 1_000;
@@ -22,11 +22,7 @@ pub(crate) struct Contents<'a> {
     /// The certificate authorities that outgoing requests trust, in PEM.
     pub(crate) authorities: &'a [u8],
     pub(crate) license: &'a [u8],
-    pub(crate) version: &'a str,
-    /// The time of every file and of the image, in seconds since 1970.
-    pub(crate) seconds: u64,
-    /// The same time as text.
-    pub(crate) created: &'a str,
+    pub(crate) release: &'a Release<'a>,
 }
 
 /// The blobs of one architecture's image, and the descriptor of its manifest.
@@ -47,8 +43,9 @@ struct Blob {
 
 impl Image {
     pub(crate) fn new(contents: &Contents) -> Result<Image> {
-        let tar = archive::tar(&root(contents), "", contents.seconds)?;
-        let layer = blob(archive::gzip(&tar)?);
+        let release = contents.release;
+        let tar = archive::tar(&root(contents), "", release.seconds)?;
+        let layer = blob(archive::gzip(&tar, release.compression)?);
         let config = blob(json_bytes(&configuration(contents, &hex_sha256(&tar))));
         let manifest = blob(json_bytes(&json!({
             "schemaVersion": 2,
@@ -63,8 +60,8 @@ impl Image {
             layer: layer.digest.clone(),
             blobs: vec![layer, config, manifest],
             manifest: described,
-            version: contents.version.to_owned(),
-            seconds: contents.seconds,
+            version: release.version.to_owned(),
+            seconds: release.seconds,
         })
     }
 
@@ -130,8 +127,9 @@ fn root(contents: &Contents) -> Vec<Entry> {
 }
 
 fn configuration(contents: &Contents, layer_digest: &str) -> Value {
+    let created = instant(contents.release.seconds);
     json!({
-        "created": contents.created,
+        "created": created,
         "architecture": contents.target.oci,
         "os": "linux",
         "config": {
@@ -159,12 +157,12 @@ fn configuration(contents: &Contents, layer_digest: &str) -> Value {
                 "org.opencontainers.image.title": "Evenkeel",
                 "org.opencontainers.image.description": "The open, self-hosted API over your own finances",
                 "org.opencontainers.image.licenses": "Apache-2.0",
-                "org.opencontainers.image.version": contents.version,
-                "org.opencontainers.image.created": contents.created,
+                "org.opencontainers.image.version": contents.release.version,
+                "org.opencontainers.image.created": created,
             },
         },
         "rootfs": {"type": "layers", "diff_ids": [format!("sha256:{layer_digest}")]},
-        "history": [{"created": contents.created, "created_by": "cargo xtask image"}],
+        "history": [{"created": created, "created_by": "cargo xtask image"}],
     })
 }
 

@@ -1,0 +1,120 @@
+//! Runs the image as a container engine would: as its user, with its environment, on a read-only root, where only `/data`
+//! and `/tmp` can be written.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
+
+use super::sandbox::Sandbox;
+use crate::dist::unpacked::UnpackedImage;
+use crate::dist::{Target, pack, program, read, version};
+use crate::{install, output_of};
+
+/// Mounts the unpacked root as an engine does. A new volume for `/data` has the content and owner that the image gives it.
+const MOUNT: &str = "
+unpacked=/mnt/image/bundle/rootfs
+mkdir /container
+mkdir -p $unpacked/proc $unpacked/dev
+mount --bind $unpacked /container
+mount --options remount,bind,ro /container
+mount -t proc proc /container/proc
+mount --rbind /dev /container/dev
+mount -t tmpfs -o mode=1777 tmpfs /container/tmp
+mount --bind $unpacked/data /container/data
+if touch /container/usr/written 2> /dev/null; then
+    echo 'the root can be written' >&2
+    exit 1
+fi
+";
+
+/// The time that the server gets to start.
+const START_MAX: Duration = Duration::from_secs(60);
+
+pub(super) fn check(folder: &Path, target: &Target) -> Result<()> {
+    let archive = folder.join(pack::image_name(target));
+    let image = UnpackedImage::new(&archive, &folder.join("image"), version(), target)?;
+    if program::needs_loader(&read(&image.root.join("usr/bin/evenkeel"))?)? {
+        add_libraries(&image.root)?;
+    }
+    let sandbox = Sandbox::start("container", folder)?;
+    sandbox.shell(MOUNT)?;
+    let arguments = texts(&image.process["args"]);
+    let mut server = inside(&sandbox, &image, "/run/container.pid", &arguments)?;
+    let log = folder.join("container.log");
+    let mut server = server.stdout(Stdio::null()).stderr(fs::File::create(&log)?).spawn()?;
+    let health = texts(&image.settings["Healthcheck"]["Test"]);
+    let (how, health) = health.split_first().context("the image has no health check")?;
+    ensure!(how == "CMD", "the health check is for a shell, and the image has none");
+    let outcome = wait_until_healthy(|| inside(&sandbox, &image, "/dev/null", health));
+    outcome.with_context(|| fs::read_to_string(&log).unwrap_or_default())?;
+    sandbox.shell("kill -TERM $(cat /run/container.pid)")?;
+    let status = server.wait()?;
+    ensure!(status.success(), "the server in the container ended with {status}");
+    let owner = fs::metadata(image.root.join("data/evenkeel.db"))?.uid();
+    ensure!(owner == 1_000, "the database belongs to {owner}");
+    let printed = fs::read_to_string(&log)?;
+    ensure!(
+        printed.contains("\"code\":"),
+        "the container does not print the setup code: {printed}"
+    );
+    Ok(())
+}
+
+/// A command in the container, in the image's environment. Its number in the sandbox is written to a file.
+fn inside(
+    sandbox: &Sandbox,
+    image: &UnpackedImage,
+    number: &str,
+    arguments: &[String],
+) -> Result<Command> {
+    let process = &image.process;
+    let text = |it: &Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
+    let mut command = sandbox.command("sh");
+    command.args(["-euc", "echo $$ > \"$1\"; shift; exec \"$@\"", "sh", number]);
+    command.args(["setpriv", "--no-new-privs", "env", "--ignore-environment"]);
+    command.args(texts(&process["env"]));
+    // The image's PATH does not lead to this program, so it is named in full.
+    command.arg(install::on_path("unshare").context("there is no `unshare`")?);
+    command.arg("--root=/container").arg(format!("--wd={}", text(&process["cwd"])));
+    command.arg(format!("--setgid={}", text(&process["user"]["gid"])));
+    command.arg(format!("--setuid={}", text(&process["user"]["uid"]))).args(arguments);
+    Ok(command)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the wait is bounded by START_MAX")]
+fn wait_until_healthy(command: impl Fn() -> Result<Command>) -> Result<()> {
+    let start = Instant::now();
+    loop {
+        match output_of(&mut command()?) {
+            Ok(answer) if answer == b"ready\n" => return Ok(()),
+            Ok(answer) => bail!("the health check prints {}", String::from_utf8_lossy(&answer)),
+            Err(error) if start.elapsed() > START_MAX => {
+                return Err(error.context(format!("not healthy after {START_MAX:?}")));
+            }
+            Err(_) => std::thread::sleep(Duration::from_millis(100)),
+        }
+    }
+}
+
+/// The shared libraries of the gate's program, which is not static. The program that is shipped needs none.
+fn add_libraries(root: &Path) -> Result<()> {
+    let listed = output_of(Command::new("ldd").arg(root.join("usr/bin/evenkeel")))?;
+    for library in String::from_utf8_lossy(&listed).split_whitespace() {
+        if library.starts_with('/') && Path::new(library).is_file() {
+            let target = root.join(library.trim_start_matches('/'));
+            fs::create_dir_all(target.parent().context("a library has no folder")?)?;
+            fs::copy(library, target)?;
+        }
+    }
+    Ok(())
+}
+
+fn texts(list: &Value) -> Vec<String> {
+    let items = list.as_array().map_or(&[][..], Vec::as_slice);
+    items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}

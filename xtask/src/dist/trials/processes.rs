@@ -1,0 +1,118 @@
+//! Two processes on one PostgreSQL behind the Caddy of `deploy/compose/postgres`, with the settings of its compose file.
+//! Docker cannot run here, so the sandbox's list of hosts names both processes, as Docker's name server would.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::sandbox::{PROCESSES, Sandbox};
+use super::visitor::Visitor;
+use crate::dist::{Target, deploy_files, pack};
+use crate::postgres::Cluster;
+use crate::root;
+
+const COMPOSE: &str = "deploy/compose/postgres/compose.yaml";
+const CADDYFILE: &str = "deploy/compose/postgres/Caddyfile";
+const DATABASE: &str = "packages";
+/// Pages that are opened one after another while a process is down.
+const PAGES: usize = 20;
+
+pub(super) fn check(folder: &Path, target: &Target, cluster: &Cluster) -> Result<()> {
+    let sandbox = Sandbox::start("processes", folder)?;
+    fs::copy(root().join(CADDYFILE), folder.join("compose-Caddyfile"))?;
+    let url = cluster.create_database(DATABASE)?;
+    let settings = deploy_files::environment(COMPOSE, "evenkeel")?;
+    sandbox.shell(&format!(
+        "mkdir /secrets
+         printf %s '{url}' > /secrets/database-url
+         openssl rand -hex 32 > /secrets/installation-key
+         tar --extract --gzip --file /mnt/{name}.tar.gz --directory /opt
+         ln -s /opt/{name}/evenkeel /usr/bin/evenkeel
+         mkdir -p /etc/caddy
+         cp /mnt/compose-Caddyfile /etc/caddy/Caddyfile",
+        name = pack::archive_stem(target)
+    ))?;
+    let start = |index: usize| Process::start(&sandbox, folder, index, &settings);
+    let (mut first, second) = (start(0)?, start(1)?);
+    let caddy = "XDG_DATA_HOME=/var/lib XDG_CONFIG_HOME=/var/lib setsid caddy run --adapter caddyfile \
+                 --config /etc/caddy/Caddyfile > /var/log/caddy.journal 2>&1 < /dev/null &";
+    sandbox.shell(caddy)?;
+    let visitor = Visitor::new(&sandbox, "localhost", super::service::CADDY_AUTHORITY);
+    visitor.wait_for_page()?;
+    visitor.set_up(&first.setup_code()?)?;
+    visitor.sign_in()?;
+    for _ in 0..PAGES {
+        visitor.sees_overview().context("with both processes")?;
+    }
+    first.signal("TERM")?;
+    for _ in 0..PAGES {
+        visitor.sees_overview().context("while the first process stops")?;
+    }
+    let status = first.child.wait()?;
+    ensure!(status.success(), "the first process ended with {status}");
+    let mut third = start(0)?;
+    second.signal("KILL")?;
+    for _ in 0..PAGES {
+        visitor.sees_overview().context("after the second process was killed")?;
+    }
+    third.signal("TERM")?;
+    ensure!(third.child.wait()?.success(), "the process does not end well");
+    cluster.drop_database(DATABASE)
+}
+
+/// A process of the service. It runs as root, because the socket of the temporary PostgreSQL is for its owner alone.
+struct Process<'a> {
+    sandbox: &'a Sandbox,
+    child: Child,
+    number_file: String,
+    log: PathBuf,
+}
+
+impl<'a> Process<'a> {
+    fn start(
+        sandbox: &'a Sandbox,
+        folder: &Path,
+        index: usize,
+        settings: &[(String, String)],
+    ) -> Result<Process<'a>> {
+        let listen = format!("{}:4680", PROCESSES[index]);
+        let number_file = format!("/run/process-{index}.pid");
+        let log = folder.join(format!("process-{index}.log"));
+        let mut command = sandbox.command("sh");
+        command.args(["-euc", "echo $$ > \"$1\"; exec evenkeel serve", "sh", &number_file]);
+        command.envs(settings.iter().map(|(name, value)| (name, value)));
+        command.env("EVENKEEL_DATA_DIR", format!("/data-{index}")).env("EVENKEEL_LISTEN", &listen);
+        let child = command.stdout(Stdio::null()).stderr(File::create(&log)?).spawn()?;
+        let process = Process { sandbox, child, number_file, log };
+        let healthy = format!("evenkeel healthy --listen {listen}");
+        sandbox.wait_for(&healthy).with_context(|| process.printed())?;
+        Ok(process)
+    }
+
+    fn printed(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    fn setup_code(&self) -> Result<String> {
+        let printed = self.printed();
+        let lines = printed.lines().filter_map(|it| serde_json::from_str(it).ok());
+        let mut codes =
+            lines.filter_map(|it: serde_json::Value| Some(it["code"].as_str()?.to_owned()));
+        codes.next().with_context(|| format!("no setup code in {printed}"))
+    }
+
+    fn signal(&self, name: &str) -> Result<()> {
+        let script = format!("kill -{name} $(cat {})", self.number_file);
+        self.sandbox.shell(&script).map(|_| ())
+    }
+}
+
+impl Drop for Process<'_> {
+    fn drop(&mut self) {
+        // The sandbox ends the process itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
