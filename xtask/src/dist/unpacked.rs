@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
-use super::{Target, instant, pack, read};
+use super::{Target, pack, read};
 use crate::{install, output_of, run};
 
 /// The number of the image's user and group.
@@ -21,6 +21,7 @@ pub(crate) struct UnpackedImage {
     /// The image's own settings, with what umoci does not translate.
     pub(crate) settings: Value,
     architecture: String,
+    pub(crate) created: String,
 }
 
 impl UnpackedImage {
@@ -51,16 +52,18 @@ impl UnpackedImage {
         let manifest = blob(&layout, &index["manifests"][0])?;
         let mut image = blob(&layout, &manifest["config"])?;
         let config = json_of(&bundle.join("config.json"))?;
+        let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
         Ok(UnpackedImage {
             root: bundle.join("rootfs"),
             process: config["process"].clone(),
             settings: image["config"].take(),
-            architecture: image["architecture"].as_str().unwrap_or_default().to_owned(),
+            architecture: text(&image["architecture"]),
+            created: text(&image["created"]),
         })
     }
 
     /// The image's files and settings are as documented.
-    pub(crate) fn check(&self, target: &Target, version: &str, seconds: u64) -> Result<()> {
+    pub(crate) fn check(&self, target: &Target, version: &str) -> Result<()> {
         ensure!(self.architecture == target.oci, "the image is for {}", self.architecture);
         let process = &self.process;
         let arguments = json!(["/usr/bin/evenkeel", "serve"]);
@@ -80,7 +83,7 @@ impl UnpackedImage {
             ("title", "Evenkeel"),
             ("licenses", "Apache-2.0"),
             ("version", version),
-            ("created", &instant(seconds)),
+            ("created", &self.created),
         ] {
             let label = &labels[format!("org.opencontainers.image.{name}")];
             ensure!(label == value, "the label {name} is {label}");

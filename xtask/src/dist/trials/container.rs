@@ -38,6 +38,7 @@ const START_MAX: Duration = Duration::from_secs(60);
 pub(super) fn check(folder: &Path, target: &Target) -> Result<()> {
     let archive = folder.join(pack::image_name(target));
     let image = UnpackedImage::new(&archive, &folder.join("image"), version(), target)?;
+    image.check(target, version())?;
     if program::needs_loader(&read(&image.root.join("usr/bin/evenkeel"))?)? {
         add_libraries(&image.root)?;
     }

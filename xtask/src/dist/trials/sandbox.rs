@@ -32,6 +32,7 @@ mount -t tmpfs -o mode=755 tmpfs run
 mount -t tmpfs -o mode=1777 tmpfs tmp
 mount --bind "$2" mnt
 mkdir -p run/lock run/systemd/system
+mv usr/bin/systemctl usr/bin/systemctl.real
 cp --remove-destination "$3"/* usr/bin/
 rm -f usr/sbin/policy-rc.d
 ip link set lo up
