@@ -58,8 +58,9 @@ usage: cargo xtask <task>
                     run servers on one PostgreSQL under faults drawn from the seed, for a minute,
                     and check that nothing is lost, doubled or stuck
   dist [TARGET]     build what is shipped into target/packages: static programs, Debian packages,
-                    dependency lists and checksums
-  image [TARGET]    write container images of the programs that `dist` has built
+                    dependency lists and checksums; then install and try those for this machine
+  image [TARGET]    write container images of the programs that `dist` has built, and try the one
+                    for this machine
   postgres          run a temporary PostgreSQL until its input ends or Ctrl-C
   citus [FILTER]    run the tests of `service` on a sharded PostgreSQL: a coordinator and two
                     workers, if the extension Citus is installed

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -32,6 +32,8 @@ if touch /container/usr/written 2> /dev/null; then
 fi
 ";
 
+/// The file with the number of the server's process.
+const NUMBER: &str = "/run/container.pid";
 /// The time that the server gets to start.
 const START_MAX: Duration = Duration::from_secs(60);
 
@@ -44,18 +46,19 @@ pub(super) fn check(folder: &Path, target: &Target) -> Result<()> {
     }
     let sandbox = Sandbox::start("container", folder)?;
     sandbox.shell(MOUNT)?;
+    serve(folder, &sandbox, &image)?;
+    demo(folder, &sandbox, &image).context("the demo")
+}
+
+/// The image's own command is healthy, prints the setup code, keeps its data in `/data`, and stops when it is told to.
+fn serve(folder: &Path, sandbox: &Sandbox, image: &UnpackedImage) -> Result<()> {
     let arguments = texts(&image.process["args"]);
-    let mut server = inside(&sandbox, &image, "/run/container.pid", &arguments)?;
+    let mut server = inside(sandbox, image, NUMBER, &arguments)?;
     let log = folder.join("container.log");
     let mut server = server.stdout(Stdio::null()).stderr(fs::File::create(&log)?).spawn()?;
-    let health = texts(&image.settings["Healthcheck"]["Test"]);
-    let (how, health) = health.split_first().context("the image has no health check")?;
-    ensure!(how == "CMD", "the health check is for a shell, and the image has none");
-    let outcome = wait_until_healthy(|| inside(&sandbox, &image, "/dev/null", health));
+    let outcome = wait_until_healthy(sandbox, image);
     outcome.with_context(|| fs::read_to_string(&log).unwrap_or_default())?;
-    sandbox.shell("kill -TERM $(cat /run/container.pid)")?;
-    let status = server.wait()?;
-    ensure!(status.success(), "the server in the container ended with {status}");
+    stop(sandbox, &mut server)?;
     let owner = fs::metadata(image.root.join("data/evenkeel.db"))?.uid();
     ensure!(owner == 1_000, "the database belongs to {owner}");
     let printed = fs::read_to_string(&log)?;
@@ -63,6 +66,35 @@ pub(super) fn check(folder: &Path, target: &Target) -> Result<()> {
         printed.contains("\"code\":"),
         "the container does not print the setup code: {printed}"
     );
+    Ok(())
+}
+
+/// The link that the demo prints in a new container signs in.
+fn demo(folder: &Path, sandbox: &Sandbox, image: &UnpackedImage) -> Result<()> {
+    sandbox.shell(
+        "umount /container/data
+         mount -t tmpfs -o uid=1000,gid=1000,mode=700 tmpfs /container/data",
+    )?;
+    let mut arguments = texts(&image.settings["Entrypoint"]);
+    arguments.push("demo".to_owned());
+    let mut command = inside(sandbox, image, NUMBER, &arguments)?;
+    let output = fs::File::create(folder.join("demo.txt"))?;
+    let mut server = command.stdout(output.try_clone()?).stderr(output).spawn()?;
+    let printed = || fs::read_to_string(folder.join("demo.txt")).unwrap_or_default();
+    wait_until_healthy(sandbox, image).with_context(printed)?;
+    let link = "grep --only-matching --max-count=1 '^  http://[^ ]*' /mnt/demo.txt";
+    let link = sandbox.wait_for(link).with_context(printed)?;
+    let open =
+        format!("curl --silent --write-out '%{{http_code}}' --output /dev/null {}", link.trim());
+    let status = sandbox.shell(&open)?;
+    ensure!(status == "303", "the link {} answers {status}", link.trim());
+    stop(sandbox, &mut server)
+}
+
+fn stop(sandbox: &Sandbox, server: &mut Child) -> Result<()> {
+    sandbox.shell(&format!("kill -TERM $(cat {NUMBER})"))?;
+    let status = server.wait()?;
+    ensure!(status.success(), "the server in the container ended with {status}");
     Ok(())
 }
 
@@ -87,11 +119,15 @@ fn inside(
     Ok(command)
 }
 
+/// Runs the image's health check until it succeeds.
 #[expect(clippy::disallowed_methods, reason = "the wait is bounded by START_MAX")]
-fn wait_until_healthy(command: impl Fn() -> Result<Command>) -> Result<()> {
+fn wait_until_healthy(sandbox: &Sandbox, image: &UnpackedImage) -> Result<()> {
+    let health = texts(&image.settings["Healthcheck"]["Test"]);
+    let (how, health) = health.split_first().context("the image has no health check")?;
+    ensure!(how == "CMD", "the health check is for a shell, and the image has none");
     let start = Instant::now();
     loop {
-        match output_of(&mut command()?) {
+        match output_of(&mut inside(sandbox, image, "/dev/null", health)?) {
             Ok(answer) if answer == b"ready\n" => return Ok(()),
             Ok(answer) => bail!("the health check prints {}", String::from_utf8_lossy(&answer)),
             Err(error) if start.elapsed() > START_MAX => {

@@ -22,22 +22,35 @@ const DATABASE: &str = "/var/lib/evenkeel/evenkeel.db";
 /// The archive as a service, behind Caddy.
 pub(super) fn check_archive(folder: &Path, target: &Target) -> Result<()> {
     let sandbox = Sandbox::start("archive", folder)?;
-    let files = ["SHA256SUMS".to_owned(), format!("{}.tar.gz", pack::archive_stem(target))];
-    follow(&sandbox, &files, &commands("## Program", target)?)?;
-    let visitor = Visitor::new(&sandbox, HOST, CADDY_AUTHORITY);
-    visitor.wait_for_page()?;
-    visitor.set_up(&setup_code(&sandbox)?)?;
-    visitor.sign_in()?;
-    visitor.upload()?;
-    visitor.wait_and_stream(&key(&sandbox)?)?;
-    stop(&sandbox)
+    install_archive(&sandbox, target).with_context(|| last_lines(&sandbox))
 }
 
 /// The Debian package behind Caddy and then nginx, its update, and its removal.
 pub(super) fn check_debian(folder: &Path, target: &Target) -> Result<()> {
     let sandbox = Sandbox::start("debian", folder)?;
+    install_debian(&sandbox, target).with_context(|| last_lines(&sandbox))
+}
+
+/// The end of the service's journal, for an error.
+fn last_lines(sandbox: &Sandbox) -> String {
+    sandbox.shell("tail --lines 5 /var/log/evenkeel.journal").unwrap_or_default()
+}
+
+fn install_archive(sandbox: &Sandbox, target: &Target) -> Result<()> {
+    let files = ["SHA256SUMS".to_owned(), format!("{}.tar.gz", pack::archive_stem(target))];
+    follow(sandbox, &files, &commands("## Program", target)?)?;
+    let visitor = Visitor::new(sandbox, HOST, CADDY_AUTHORITY);
+    visitor.wait_for_page()?;
+    visitor.set_up(&setup_code(sandbox)?)?;
+    visitor.sign_in()?;
+    visitor.upload()?;
+    visitor.wait_and_stream(&key(sandbox)?)?;
+    stop(sandbox)
+}
+
+fn install_debian(sandbox: &Sandbox, target: &Target) -> Result<()> {
     let package = deb::file_name(target, version());
-    follow(&sandbox, std::slice::from_ref(&package), &commands("## Debian package", target)?)?;
+    follow(sandbox, std::slice::from_ref(&package), &commands("## Debian package", target)?)?;
     // dpkg itself has enabled and started the service, before the document restarts it.
     let installed = format!(
         "test -L {ENABLED}
@@ -45,21 +58,21 @@ pub(super) fn check_debian(folder: &Path, target: &Target) -> Result<()> {
          systemd-analyze verify --man=no evenkeel.service"
     );
     sandbox.shell(&installed)?;
-    let visitor = Visitor::new(&sandbox, HOST, CADDY_AUTHORITY);
+    let visitor = Visitor::new(sandbox, HOST, CADDY_AUTHORITY);
     visitor.wait_for_page()?;
-    visitor.set_up(&setup_code(&sandbox)?)?;
+    visitor.set_up(&setup_code(sandbox)?)?;
     sandbox.shell("systemctl stop caddy")?;
     let with_nginx = commands("### nginx", target)?;
-    follow(&sandbox, &[], &with_nginx)?;
-    let visitor = Visitor::new(&sandbox, HOST, NGINX_CERTIFICATE);
+    follow(sandbox, &[], &with_nginx)?;
+    let visitor = Visitor::new(sandbox, HOST, NGINX_CERTIFICATE);
     visitor.wait_for_page()?;
     visitor.sign_in()?;
     visitor.upload()?;
-    visitor.wait_and_stream(&key(&sandbox)?)?;
+    visitor.wait_and_stream(&key(sandbox)?)?;
     // The certificate is renewed through the settings that are now in use.
-    follow(&sandbox, &[], &with_nginx).context("the second certificate")?;
-    credentials(&sandbox)?;
-    update_and_remove(&sandbox, &package)
+    follow(sandbox, &[], &with_nginx).context("the second certificate")?;
+    credentials(sandbox)?;
+    update_and_remove(sandbox, &package)
 }
 
 /// Runs commands of the document in a folder with the files that it names.
