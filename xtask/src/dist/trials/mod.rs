@@ -9,34 +9,53 @@ mod sandbox;
 mod service;
 mod visitor;
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 
 use super::Target;
 use crate::postgres::Cluster;
+use crate::target_folder;
 use sandbox::Sandbox;
 
 /// Tries the archive and the Debian package.
 pub(crate) fn packages(folder: &Path, target: &Target) -> Result<()> {
+    let folder = &staged(folder)?;
     plain::check(folder, target).context("the program of the archive")?;
-    if !Sandbox::is_possible("installing the archive and the Debian package")? {
-        return Ok(());
+    if Sandbox::is_possible("installing the archive and the Debian package")? {
+        service::check_archive(folder, target).context("the service of the archive")?;
+        service::check_debian(folder, target).context("the Debian package")?;
+        println!("the archive and the Debian package were installed and work");
     }
-    service::check_archive(folder, target).context("the service of the archive")?;
-    service::check_debian(folder, target).context("the Debian package")?;
-    println!("the archive and the Debian package were installed and work");
-    Ok(())
+    Ok(fs::remove_dir_all(folder)?)
 }
 
 /// Tries the image.
 pub(crate) fn image(folder: &Path, target: &Target) -> Result<()> {
+    let folder = &staged(folder)?;
     if Sandbox::is_possible("running the image")? {
         container::check(folder, target).context("the image")?;
         println!("the image runs on a read-only root");
     }
-    Ok(())
+    Ok(fs::remove_dir_all(folder)?)
+}
+
+/// A folder with the same files, in which trials may leave their own.
+fn staged(folder: &Path) -> Result<PathBuf> {
+    let staged = target_folder()?.join("tests/trials");
+    if staged.exists() {
+        fs::remove_dir_all(&staged)?;
+    }
+    fs::create_dir_all(&staged)?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            fs::hard_link(entry.path(), staged.join(entry.file_name()))?;
+        }
+    }
+    Ok(staged)
 }
 
 /// Tries everything at the same time, because most of it waits.

@@ -87,13 +87,11 @@ fn follow(sandbox: &Sandbox, files: &[String], commands: &str) -> Result<()> {
 
 /// The code that the service printed at its newest start.
 fn setup_code(sandbox: &Sandbox) -> Result<String> {
-    let journal = sandbox.shell("journalctl --unit evenkeel")?;
-    let mut lines = journal.lines().filter_map(|it| serde_json::from_str::<Value>(it).ok());
-    let announced = lines.rfind(|it| it["code"].is_string());
-    let announced = announced.with_context(|| format!("no setup code in {journal}"))?;
-    let url = format!("https://{HOST}/setup");
-    ensure!(announced["url"] == url, "the address of the setup is {}", announced["url"]);
-    Ok(announced["code"].as_str().unwrap_or_default().to_owned())
+    // The service was started before its public address was set, and restarted.
+    let announced = format!("grep '\"url\":\"https://{HOST}/setup\"' /var/log/evenkeel.journal");
+    let announced = sandbox.wait_for(&announced)?;
+    let line: Value = serde_json::from_str(announced.lines().next().unwrap_or_default())?;
+    Ok(line["code"].as_str().context("no setup code")?.to_owned())
 }
 
 /// An API key, by a command in the form that the document shows.
