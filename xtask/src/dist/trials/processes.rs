@@ -41,6 +41,7 @@ pub(super) fn check(folder: &Path, target: &Target, cluster: &Cluster) -> Result
     sandbox.shell(caddy)?;
     let visitor = Visitor::new(&sandbox, "localhost", super::service::CADDY_AUTHORITY);
     visitor.wait_for_page()?;
+    // Forms are sent while both processes run: older versions of Caddy do not try a request with a body again.
     visitor.set_up(&first.setup_code()?)?;
     visitor.sign_in()?;
     for _ in 0..PAGES {

@@ -81,7 +81,6 @@ fn follow(sandbox: &Sandbox, files: &[String], commands: &str) -> Result<()> {
     for file in files {
         script.push_str(&format!("ln -s /mnt/{file} {file}\n"));
     }
-    script.push_str("HOST=money.example.net\n");
     sandbox.shell(&format!("{script}{commands}")).context("docs/installing.md").map(|_| ())
 }
 
