@@ -18,6 +18,8 @@ use crate::{install, output_of, root, target_folder};
 pub(crate) use compose::environment;
 
 const REQUIREMENTS: &str = "xtask/packages/requirements.txt";
+/// The folder of the reader below the target folder, where `packages` is the folder of what is shipped.
+const FOLDER: &str = "package-tools";
 /// Prints the documents of a YAML file as a JSON list. A key that appears twice is an error.
 const TO_JSON: &str = r#"
 import json, sys, yaml
@@ -31,7 +33,7 @@ with open(sys.argv[1]) as file:
 "#;
 
 pub(crate) fn install() -> Result<()> {
-    install::python_packages("packages", REQUIREMENTS).map(|_| ())
+    install::python_packages(FOLDER, REQUIREMENTS).map(|_| ())
 }
 
 /// Checks all files. `image` has the settings of the container image.
@@ -44,7 +46,7 @@ pub(crate) fn check(image: &Value) -> Result<()> {
 
 /// The documents of a YAML file of the repository.
 fn documents(path: &str) -> Result<Vec<Value>> {
-    let python = install::python_packages("packages", REQUIREMENTS)?.join("python");
+    let python = install::python_packages(FOLDER, REQUIREMENTS)?.join("python");
     let output = output_of(Command::new(python).args(["-c", TO_JSON]).arg(root().join(path)))?;
     serde_json::from_slice(&output).with_context(|| path.to_owned())
 }
@@ -76,7 +78,7 @@ fn text<'a>(value: &'a Value, path: &[&str]) -> Result<&'a str> {
 
 /// The settings of the program in an environment. It refuses variables that it does not know.
 fn settings(environment: &[(String, String)]) -> Result<Value> {
-    let folder = target_folder()?.join("packages/secrets");
+    let folder = target_folder()?.join(FOLDER).join("secrets");
     fs::create_dir_all(&folder)?;
     let mut command = Command::new(std::env::current_exe()?.with_file_name("evenkeel"));
     command.env_clear().args(["config", "--json"]).current_dir(&folder);
