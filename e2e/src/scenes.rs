@@ -32,8 +32,8 @@ pub fn each(mut show: impl FnMut(&str, &Browser)) {
 pub fn setup_code(program: &Program) -> String {
     crate::until("the setup code is printed", || {
         let log = program.log();
-        let code = log.lines().find_map(|it| it.trim().strip_prefix("Setup code"))?;
-        Some(code.trim().to_owned())
+        let code = log.lines().find_map(|it| it.split_once("enter the setup code "))?.1;
+        Some(code.to_owned())
     })
 }
 

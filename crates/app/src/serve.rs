@@ -53,10 +53,9 @@ pub(crate) async fn run(config: &Config, serving: &Serving) -> Result<()> {
 /// Prints where the first account is created, as plain text whatever the level and format of the logs: whoever starts a
 /// server in a container or as a service looks for it there.
 fn print_setup_code(config: &Config, url: &str, code: &str) -> Result<()> {
-    let mut text = format!(
-        "\nNo account exists yet. Open this address and enter the setup code:\n\n  \
-         Address     {url}/setup\n  Setup code  {code}\n\n"
-    );
+    // On one line, which `journalctl --unit evenkeel | grep code` finds.
+    let mut text =
+        format!("\nNo account exists yet. Open {url}/setup and enter the setup code {code}\n\n");
     if config.public_url.is_none() {
         text.push_str(
             "If you open it at another address, set that one as public_url (EVENKEEL_PUBLIC_URL) and restart.\n\n",

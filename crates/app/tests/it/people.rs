@@ -132,25 +132,27 @@ async fn commands_need_user_when_there_are_several_accounts() {
 #[tokio::test]
 async fn a_fresh_server_prints_the_setup_address_and_code_as_plain_text() {
     let it = Installation::new().await;
-    let find = |output: &str, label: &str| -> String {
-        let value = output.lines().find_map(|it| it.trim_start().strip_prefix(label));
-        value.unwrap_or_else(|| panic!("{output}")).trim().to_owned()
+    // The address and the code.
+    let find = |output: &str| -> (String, String) {
+        let line = output.lines().find_map(|it| it.strip_prefix("No account exists yet. Open "));
+        let found = line.and_then(|it| it.split_once(" and enter the setup code "));
+        let (address, code) = found.unwrap_or_else(|| panic!("{output}"));
+        (address.to_owned(), code.to_owned())
     };
     // The code is printed whatever is logged, and is not in the log.
     let mut quiet = it.command(&["serve"]);
     quiet.env("EVENKEEL_LOG__LEVEL", "error");
     let mut server = launch(quiet, &it.path(""));
     server.wait_until_ready();
-    assert_eq!(find(&server.output(), "Address"), format!("{}/setup", server.fact("web_url")));
-    let code = find(&server.output(), "Setup code");
+    let (address, code) = find(&server.output());
+    assert_eq!(address, format!("{}/setup", server.fact("web_url")));
     assert_eq!((code.len(), code.matches('-').count()), (14, 2));
     assert!(server.output().contains("EVENKEEL_PUBLIC_URL"), "{}", server.output());
     assert!(!server.errors().contains(&code));
     server.stop();
     // The code is the same after a restart, and no longer printed once an account exists.
     let server = it.start(&["serve", "--public-url", "https://money.example.com"]);
-    assert_eq!(find(&server.output(), "Setup code"), code);
-    assert_eq!(find(&server.output(), "Address"), "https://money.example.com/setup");
+    assert_eq!(find(&server.output()), ("https://money.example.com/setup".to_owned(), code));
     assert!(!server.output().contains("EVENKEEL_PUBLIC_URL"));
     server.stop();
     it.run(&["user", "create", "robin@example.com"]).succeeded();

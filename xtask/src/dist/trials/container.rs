@@ -4,12 +4,13 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
+use super::SETUP_CODE;
 use super::sandbox::Sandbox;
 use crate::dist::unpacked::UnpackedImage;
 use crate::dist::{Target, pack, program, read, version};
@@ -55,17 +56,15 @@ fn serve(folder: &Path, sandbox: &Sandbox, image: &UnpackedImage) -> Result<()> 
     let arguments = texts(&image.process["args"]);
     let mut server = inside(sandbox, image, NUMBER, &arguments)?;
     let log = folder.join("container.log");
-    let mut server = server.stdout(Stdio::null()).stderr(fs::File::create(&log)?).spawn()?;
+    let output = fs::File::create(&log)?;
+    let mut server = server.stdout(output.try_clone()?).stderr(output).spawn()?;
     let outcome = wait_until_healthy(sandbox, image);
     outcome.with_context(|| fs::read_to_string(&log).unwrap_or_default())?;
     stop(sandbox, &mut server)?;
     let owner = fs::metadata(image.root.join("data/evenkeel.db"))?.uid();
     ensure!(owner == 1_000, "the database belongs to {owner}");
     let printed = fs::read_to_string(&log)?;
-    ensure!(
-        printed.contains("\"code\":"),
-        "the container does not print the setup code: {printed}"
-    );
+    ensure!(printed.contains(SETUP_CODE), "the container does not print the setup code: {printed}");
     Ok(())
 }
 

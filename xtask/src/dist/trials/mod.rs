@@ -20,6 +20,15 @@ use crate::postgres::Cluster;
 use crate::target_folder;
 use sandbox::Sandbox;
 
+/// What a server without accounts prints before the code.
+const SETUP_CODE: &str = "/setup and enter the setup code ";
+
+/// The setup code in what a server has printed.
+fn setup_code_in(printed: &str) -> Result<String> {
+    let code = printed.lines().find_map(|it| it.split_once(SETUP_CODE)).map(|it| it.1.to_owned());
+    code.with_context(|| format!("no setup code in {printed}"))
+}
+
 /// Tries the archive and the Debian package.
 pub(crate) fn packages(folder: &Path, target: &Target) -> Result<()> {
     let folder = &staged(folder)?;

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::Child;
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -85,7 +85,8 @@ impl<'a> Process<'a> {
         command.args(["-euc", "echo $$ > \"$1\"; exec evenkeel serve", "sh", &number_file]);
         command.envs(settings.iter().map(|(name, value)| (name, value)));
         command.env("EVENKEEL_DATA_DIR", format!("/data-{index}")).env("EVENKEEL_LISTEN", &listen);
-        let child = command.stdout(Stdio::null()).stderr(File::create(&log)?).spawn()?;
+        let output = File::create(&log)?;
+        let child = command.stdout(output.try_clone()?).stderr(output).spawn()?;
         let process = Process { sandbox, child, number_file, log };
         let healthy = format!("evenkeel healthy --listen {listen}");
         sandbox.wait_for(&healthy).with_context(|| process.printed())?;
@@ -97,11 +98,7 @@ impl<'a> Process<'a> {
     }
 
     fn setup_code(&self) -> Result<String> {
-        let printed = self.printed();
-        let lines = printed.lines().filter_map(|it| serde_json::from_str(it).ok());
-        let mut codes =
-            lines.filter_map(|it: serde_json::Value| Some(it["code"].as_str()?.to_owned()));
-        codes.next().with_context(|| format!("no setup code in {printed}"))
+        super::setup_code_in(&self.printed())
     }
 
     fn signal(&self, name: &str) -> Result<()> {

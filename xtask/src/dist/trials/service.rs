@@ -87,10 +87,8 @@ fn follow(sandbox: &Sandbox, files: &[String], commands: &str) -> Result<()> {
 /// The code that the service printed at its newest start.
 fn setup_code(sandbox: &Sandbox) -> Result<String> {
     // The service was started before its public address was set, and restarted.
-    let announced = format!("grep '\"url\":\"https://{HOST}/setup\"' /var/log/evenkeel.journal");
-    let announced = sandbox.wait_for(&announced)?;
-    let line: Value = serde_json::from_str(announced.lines().next().unwrap_or_default())?;
-    Ok(line["code"].as_str().context("no setup code")?.to_owned())
+    let announced = format!("grep 'https://{HOST}/setup and enter' /var/log/evenkeel.journal");
+    super::setup_code_in(&sandbox.wait_for(&announced)?)
 }
 
 /// An API key, by a command in the form that the document shows.
