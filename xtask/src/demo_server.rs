@@ -1,4 +1,4 @@
-//! A server with the demo household, for programs of others that test it.
+//! A server, with or without the demo household, for programs of others that test it.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -36,6 +36,23 @@ impl DemoServer {
 
     /// The same with more settings, as environment variables.
     pub(crate) fn start_with(step: &str, settings: &[(&str, &str)]) -> Result<DemoServer> {
+        DemoServer::run(["demo", "127.0.0.1:0"], step, settings)
+    }
+
+    /// A server without example data at this address, which sends email.
+    pub(crate) fn serve_at(
+        address: &str,
+        step: &str,
+        settings: &[(&str, &str)],
+    ) -> Result<DemoServer> {
+        DemoServer::run(["serve", address], step, settings)
+    }
+
+    fn run(
+        [what, address]: [&str; 2],
+        step: &str,
+        settings: &[(&str, &str)],
+    ) -> Result<DemoServer> {
         let folder = target_folder()?.join(step).join("run");
         if folder.exists() {
             fs::remove_dir_all(&folder)?;
@@ -50,7 +67,7 @@ impl DemoServer {
             .envs(SERVER)
             .envs(settings.iter().copied())
             .current_dir(&folder)
-            .args(["demo", "--listen", "127.0.0.1:0", "--data-dir"])
+            .args([what, "--listen", address, "--data-dir"])
             .arg(folder.join("data"))
             .arg("--ready-file")
             .arg(&ready)

@@ -4,6 +4,8 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -15,6 +17,7 @@ use crate::{install, output_of, root, target_folder};
 const REQUIREMENTS: &str = "xtask/servers/requirements.txt";
 const S3_SERVER: &str = "xtask/servers/s3.py";
 const MAIL_SERVER: &str = "xtask/servers/smtp.py";
+const RESET: &str = "xtask/servers/reset.py";
 
 /// As in crates/s3/tests/it/real.rs.
 const REGION: &str = "eu-central-1";
@@ -101,17 +104,18 @@ fn check_mail() -> Result<()> {
     let shown = folder.to_string_lossy().into_owned();
     let server = PythonServer::start(MAIL_SERVER, &[&shown, "robin", "pass word"])?;
     let ca_file = folder.join("ca.pem").to_string_lossy().into_owned();
+    let settings = [
+        ("EVENKEEL_PUBLIC_URL", "https://money.example.com"),
+        ("EVENKEEL_MAIL__SERVER", "127.0.0.1"),
+        ("EVENKEEL_MAIL__PORT", server.first_line.as_str()),
+        ("EVENKEEL_MAIL__USER", "robin"),
+        ("EVENKEEL_MAIL__PASSWORD", "pass word"),
+        ("EVENKEEL_MAIL__FROM", "Unser Geld, Zuhaus\u{e9} <money@example.com>"),
+        ("EVENKEEL_MAIL__CA_FILE", ca_file.as_str()),
+    ];
     let run = |arguments: &[&str], password: &str| {
         let mut command = Command::new(std::env::current_exe()?.with_file_name("evenkeel"));
-        command
-            .env_clear()
-            .env("EVENKEEL_PUBLIC_URL", "https://money.example.com")
-            .env("EVENKEEL_MAIL__SERVER", "127.0.0.1")
-            .env("EVENKEEL_MAIL__PORT", &server.first_line)
-            .env("EVENKEEL_MAIL__USER", "robin")
-            .env("EVENKEEL_MAIL__PASSWORD", password)
-            .env("EVENKEEL_MAIL__FROM", "Unser Geld, Zuhaus\u{e9} <money@example.com>")
-            .env("EVENKEEL_MAIL__CA_FILE", &ca_file);
+        command.env_clear().envs(settings).env("EVENKEEL_MAIL__PASSWORD", password);
         output_of(command.args(arguments).arg("--data-dir").arg(&folder))
     };
     run(&["mail", "test", "kim@example.com"], "pass word")?;
@@ -131,6 +135,25 @@ fn check_mail() -> Result<()> {
     let injected =
         run(&["mail", "test", "kim@example.com\r\nRCPT TO:<eve@example.com>"], "pass word");
     ensure!(injected.is_err(), "an address with a line end was taken");
+    check_reset(&settings, &folder.join("messages.jsonl"))
+}
+
+/// A forgotten password of a running server is reset with the link in the message.
+fn check_reset(settings: &[(&str, &str)], messages: &Path) -> Result<()> {
+    // The public address is another one, so the port must be known before.
+    let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
+    let server = DemoServer::serve_at(&address, "servers/reset", settings)?;
+    let mut create = Command::new(std::env::current_exe()?.with_file_name("evenkeel"));
+    create.env_clear().envs(settings.iter().copied()).args(["user", "create", "kim@example.com"]);
+    output_of(create.arg("--data-dir").arg(server.folder.join("data")))?;
+    let python = install::python_packages("servers", REQUIREMENTS)?.join("python");
+    let mut reset = Command::new(python);
+    reset
+        .arg(root().join(RESET))
+        .arg(format!("http://{address}"))
+        .arg("kim@example.com")
+        .arg(messages);
+    output_of(&mut reset).context("a forgotten password was not reset")?;
     Ok(())
 }
 

@@ -90,7 +90,7 @@ fn the_list_keeps_its_place_behind_the_panel() {
     // The panel links to pages; the browser's Back returns to the list.
     row.open();
     browser.follow("Split over categories");
-    browser.sees("Amount of part 1");
+    browser.sees("Part 1");
     browser.back();
     until("the list is open again", || (browser.path() == LIST).then_some(()));
     row.is_where_it_was();

@@ -14,7 +14,14 @@ async fn the_engine_accepts_every_statement() {
     assert!(statements.len() > 500, "the filters alone make more than {}", statements.len());
     let mut refused = Vec::new();
     for sql in &statements {
-        if let Err(error) = world.app.db.check(sql).await {
+        let mut checked = world.app.db.check(sql).await;
+        // On a busy machine a check can take longer than a statement may, which says nothing about the statement.
+        for _ in 0..5 {
+            if matches!(checked, Err(db::Error::Unavailable(_))) {
+                checked = world.app.db.check(sql).await;
+            }
+        }
+        if let Err(error) = checked {
             refused.push(format!("{sql}\n    {error:?}"));
         }
     }

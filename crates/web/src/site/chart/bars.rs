@@ -88,8 +88,9 @@ impl Bars<'_> {
 
     /// The label below a group. Every second one is left out if there are many, so that they do not overlap.
     fn label(&self, group_index: usize, label: &str) -> Markup {
-        let shown =
-            self.groups.len() <= 7 || (self.groups.len() - 1 - group_index).is_multiple_of(2);
+        // At most seven labels, the last month's among them.
+        let step = self.groups.len().div_ceil(7);
+        let shown = (self.groups.len() - 1 - group_index).is_multiple_of(step);
         let x = LEFT * 10 + self.group_width() * group_index as i64 + self.group_width() / 2;
         html! {
             @if shown { text.label.middle x=(decimal(x)) y=(HEIGHT - 10) { (label) } }

@@ -83,7 +83,7 @@ pub(super) fn ending(person: &Person, it: &Import) -> Markup {
     let action = format!("/imports/{}/undo", it.id);
     html! {
         details.confirm {
-            summary { "Undo import" span.hush { " of " (name(it)) } }
+            summary { "Undo" span.hush { " the import of " (name(it)) } }
             p {
                 "This removes the imported transactions and restores what the import changed. Other imports are \
                  not affected."

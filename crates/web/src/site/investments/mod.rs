@@ -84,7 +84,7 @@ fn page(
     let money = |minor: Option<i64>| minor.map(|it| Money::new(it, found.base_currency));
     html! {
         dl.tiles.sums {
-            div.tile { dt { "Value" } dd { (view.money_or_unknown(money(total.current_value_minor))) } }
+            div.tile { dt { "Value of holdings" } dd { (view.money_or_unknown(money(total.current_value_minor))) } }
             div.tile {
                 dt { "Today" }
                 dd { (change(view, money(total.day_change_minor), total.day_change_percent)) }

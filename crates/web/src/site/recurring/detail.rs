@@ -3,13 +3,14 @@
 use axum::extract::Path;
 use base::{Money, StreamId};
 use http::StatusCode;
+use jiff::ToSpan as _;
 use maud::{Markup, html};
 use service::insights::recurring::{self, Filter, Payment, Status, Stream};
 
 use super::forms::{self, LabelsForm};
 use super::{how_often, kind, parse, signed};
 use crate::site::app_page::AppPage;
-use crate::site::chart::{Line, Point};
+use crate::site::chart::{Bars, Group};
 use crate::site::errors::PageResult;
 use crate::site::fields::FormError;
 use crate::site::format::{View, plural};
@@ -17,6 +18,8 @@ use crate::site::navigation::NavItem;
 use crate::site::person::Person;
 use crate::site::urls;
 
+/// How many months the chart shows.
+const MONTHS_MAX: i64 = 24;
 /// How many payments are listed.
 const SHOWN: usize = 24;
 
@@ -55,11 +58,13 @@ async fn show(
     let everything = Filter { status: None, account_id: None, direction: Some(stream.direction) };
     let others = recurring::list(person.app(), &person.caller, everything).await?.streams;
     let usual = stream.expected_minor();
-    let points: Vec<Point> = payments
-        .iter()
-        .map(|it| Point { on: it.on, minor: it.amount_minor, reported: true })
-        .collect();
-    let line = Line { title: "Amounts over time", currency: stream.currency, points: &points };
+    let groups = by_month(&payments);
+    let bars = Bars {
+        title: "Amounts by month",
+        currency: stream.currency,
+        series: &["Amount"],
+        groups: &groups,
+    };
     let main = html! {
         p.trail { a href="/recurring" { "Recurring" } }
         div.lead-in {
@@ -74,10 +79,10 @@ async fn show(
                 @if stream.dismissed_at.is_some() { " " span.badge { "Dismissed" } }
             }
         }
-        @if points.len() > 1 {
+        @if groups.len() > 1 {
             section.card aria-labelledby="amounts" {
-                h2 id="amounts" { "Amounts over time" }
-                (line.draw(view))
+                h2 id="amounts" { "Amounts by month" }
+                (bars.draw(view))
             }
         }
         div.columns {
@@ -93,6 +98,24 @@ async fn show(
         false => StatusCode::BAD_REQUEST,
     };
     Ok(AppPage::new(NavItem::Recurring, &stream.name).page_with(status, person, main))
+}
+
+/// The sum of each month's payments, up to the month of the last one. Months without a payment are empty.
+fn by_month(payments: &[Payment]) -> Vec<Group> {
+    let months = payments.iter().map(|it| it.on.first_of_month());
+    let (Some(first), Some(last)) = (months.clone().min(), months.max()) else {
+        return Vec::new();
+    };
+    let mut groups = Vec::new();
+    for back in (0..MONTHS_MAX).rev() {
+        let month = last.saturating_sub(back.months());
+        if month >= first {
+            let paid = payments.iter().filter(|it| it.on.first_of_month() == month);
+            let minor = paid.fold(0_i64, |sum, it| sum.saturating_add(it.amount_minor));
+            groups.push(Group { month, minor: vec![minor] });
+        }
+    }
+    groups
 }
 
 fn facts(view: View, stream: &Stream) -> Markup {

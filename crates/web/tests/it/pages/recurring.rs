@@ -93,7 +93,7 @@ async fn a_stream_shows_a_chart_and_its_payments_and_only_to_its_owner() {
     let netflix = listed.streams.iter().find(|(it, _)| it.name.contains("Netflix")).unwrap();
     let path = format!("/recurring/{}", netflix.0.id);
     let page = browser.get(&path).await.good();
-    assert!(page.contains("Amounts over time") && page.contains("6 payments"), "{page}");
+    assert!(page.contains("Amounts by month") && page.contains("6 payments"), "{page}");
     let kim = household(&world).await;
     let mut other = Browser::of(&world, &kim).await;
     assert_eq!(other.get(&path).await.status, StatusCode::NOT_FOUND);
