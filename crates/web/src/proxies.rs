@@ -11,7 +11,7 @@ const FORWARDED: &str = "x-forwarded-for";
 /// Set for a request that came with X-Forwarded-For.
 #[derive(Clone, Copy)]
 pub(crate) struct Forwarded {
-    /// Whether it came from one of our proxies, and so the header is believed.
+    /// Whether the request came from one of our proxies, so that the header is believed.
     pub(crate) is_trusted: bool,
 }
 

@@ -9,7 +9,7 @@ use super::archive::{self, Compression, Entry};
 use super::{Target, deb, hex_sha256, oci, read, version, write};
 use crate::root;
 
-/// What all packages of one run have in common.
+/// The version of all packages of one run, and how they are packed.
 pub(crate) struct Release<'a> {
     pub(crate) version: &'a str,
     /// The time of every packed file, in seconds since 1970.

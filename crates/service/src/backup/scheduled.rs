@@ -230,7 +230,7 @@ pub async fn status(app: &App, caller: &Caller) -> Result<Option<Status>> {
     Ok(Some(Status { failure, ..plan.status(files, app.clock.now()) }))
 }
 
-/// Whether a backup is late and the person is an admin, who can do something about it.
+/// Whether the next backup is late. Always false for people who are not admins, because they cannot mend it.
 pub async fn is_late_for_admin(app: &App, caller: &Caller) -> Result<bool> {
     caller.require_owner("page")?;
     if app.backups.plan.is_none() || !is_admin(app, caller).await? {

@@ -62,7 +62,7 @@ fn tiles(person: &Person, totals: &BenefitTotals, currency: Currency) -> Markup 
     }
 }
 
-/// What was used of all benefits in the year of the fee: the net value with the fees added again.
+/// The value of all benefits that were used in the year of the fee: the net value plus the fees.
 fn used_in_a_year(net: &Number, fees: &Number, currency: Currency) -> Option<Money> {
     let read = |it: &Number| Money::parse(it.as_str(), currency).ok();
     Some(Money::new(read(net)?.minor().checked_add(read(fees)?.minor())?, currency))

@@ -153,17 +153,7 @@ impl<'a> Field<'a> {
 
 /// A select box; each option is its value and label.
 pub(crate) fn select(name: &str, label: &str, options: &[(&str, &str)], chosen: &str) -> Markup {
-    let id = format!("f-{name}");
-    html! {
-        div.field {
-            label for=(id) { (label) }
-            select id=(id) name=(name) {
-                @for (value, shown) in options {
-                    option value=(value) selected[*value == chosen] { (shown) }
-                }
-            }
-        }
-    }
+    select_with_hint(name, label, options, chosen, "")
 }
 
 /// A select box with a sentence below it.
@@ -175,15 +165,16 @@ pub(crate) fn select_with_hint(
     hint: &str,
 ) -> Markup {
     let (id, hint_id) = (format!("f-{name}"), format!("h-{name}"));
+    let described_by = (!hint.is_empty()).then_some(&hint_id);
     html! {
         div.field {
             label for=(id) { (label) }
-            select id=(id) name=(name) aria-describedby=(hint_id) {
+            select id=(id) name=(name) aria-describedby=[described_by] {
                 @for (value, shown) in options {
                     option value=(value) selected[*value == chosen] { (shown) }
                 }
             }
-            p.soft id=(hint_id) { (hint) }
+            @if !hint.is_empty() { p.soft id=(hint_id) { (hint) } }
         }
     }
 }

@@ -71,7 +71,7 @@ impl Stage {
         Some(Stage(lines[from..].to_vec()))
     }
 
-    /// What follows an instruction that appears once.
+    /// The arguments of an instruction that must appear exactly once.
     fn one(&self, instruction: &str) -> Result<&str> {
         let mut found =
             self.0.iter().filter_map(|it| it.strip_prefix(instruction)?.strip_prefix(' '));

@@ -11,7 +11,7 @@ use crate::config::Config;
 const LIMITS: Limits =
     Limits { connect: Duration::from_secs(3), total: Duration::from_secs(6), body_max: 4 * 1024 };
 
-/// What the server saw of a request, as `/healthz/connection` answers.
+/// The answer of `/healthz/connection`: how our own request arrived at the server.
 #[derive(Debug, Deserialize)]
 struct Seen {
     address: Option<String>,
@@ -54,7 +54,7 @@ fn read(answer: &HttpResponse) -> Result<Seen, String> {
     seen.ok_or_else(|| format!("another program answers there ({})", answer.status))
 }
 
-/// What the server's answer says about the proxy; nothing if there is none and none is needed.
+/// Judges the proxy by the server's answer. `None` if there is no proxy and none is needed.
 fn judge(url: &str, seen: &Seen) -> Option<Check> {
     let (scheme, own_host) = url.split_once("://")?;
     let address = seen.address.as_deref().unwrap_or("an unknown address");
@@ -82,7 +82,7 @@ fn judge(url: &str, seen: &Seen) -> Option<Check> {
     seen.is_forwarded.then(|| ok("proxy", "the addresses of visitors are passed on and trusted"))
 }
 
-/// What the settings alone say: a public address with https means a proxy in front, whose address must be known for the
+/// Judges the proxy by the settings alone: a public address with https means a proxy in front, whose address must be known for the
 /// visitors' addresses to count.
 fn settings(config: &Config, url: &str) -> Option<Check> {
     if !url.starts_with("https://") {

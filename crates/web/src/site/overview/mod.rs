@@ -60,7 +60,7 @@ struct OverviewData {
     cash_left: Option<CashLeft>,
     /// Transactions whose amount changed after they were split.
     outdated_splits: Vec<TransactionId>,
-    /// Whether a backup is late, for an admin.
+    /// Whether the next backup is late. Always false for people who are not admins.
     is_backup_late: bool,
     recent: Recent,
     onboarding: Onboarding,

@@ -115,10 +115,8 @@ fn page(person: &Person, typed: &FormValues, wrong: &FormError) -> Markup {
         options.iter().map(|(code, name)| (code.as_str(), name.as_str())).collect();
     let about_you = html! {
         (name.optional().autocomplete("nickname").show(wrong))
-        (fields::select("base_currency", "Base currency", &options, &typed.currency))
-        p.soft {
-            "Totals are shown in this currency. After a change, recalculating may take a moment."
-        }
+        (fields::select_with_hint("base_currency", "Base currency", &options, &typed.currency,
+            "Totals are shown in this currency. After a change, recalculating may take a moment."))
         (timezones::field(&typed.timezone, false))
         button.primary type="submit" { "Save profile" }
     };
