@@ -67,6 +67,14 @@ impl Cluster {
         }
     }
 
+    /// A cluster for the storm, which crashes PostgreSQL: a commit that was acknowledged outlives the processes of
+    /// PostgreSQL, but not the machine.
+    pub(crate) fn start_for_storm() -> Result<Cluster> {
+        const SETTINGS: &str = "\nfsync = off\nautovacuum = off\n";
+        let parent = memory_folder().unwrap_or_else(std::env::temp_dir);
+        Cluster::start_in(SETTINGS, parent.join(format!("{}-storm", folder_name())))
+    }
+
     /// A cluster that syncs commits to disk, like one in production.
     pub(crate) fn start_durable() -> Result<Cluster> {
         Cluster::start_with("", std::env::temp_dir())

@@ -11,11 +11,12 @@ use crate::{cargo, run, target_folder};
 /// Builds the programs and runs a storm with these options: `--seed`, `--minutes` or `--seconds`, `--processes`.
 pub(crate) fn start(options: &[&str]) -> Result<()> {
     run(&mut cargo(&["build", "--quiet", "--package", "evenkeel", "--package", "storm"]))?;
-    rage(&Cluster::start_for_tests()?, options)
+    rage(options)
 }
 
-/// Runs a storm with programs that were built before.
-pub(crate) fn rage(cluster: &Cluster, options: &[&str]) -> Result<()> {
+/// Runs a storm with programs that were built before, on a PostgreSQL of its own, because it crashes PostgreSQL.
+pub(crate) fn rage(options: &[&str]) -> Result<()> {
+    let cluster = Cluster::start_for_storm()?;
     let seed = options.windows(2).find(|it| it[0] == "--seed").map_or("1", |it| it[1]);
     let is_number = !seed.is_empty() && seed.bytes().all(|it| it.is_ascii_digit());
     ensure!(is_number, "--seed takes a whole number, not {seed}");

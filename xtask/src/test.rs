@@ -330,7 +330,7 @@ fn tests_on_postgres(shared: &Shared) -> Result<()> {
 /// A storm of a minute. `cargo xtask storm` runs others.
 fn storm_briefly(shared: &Shared) -> Result<()> {
     shared.binaries()?;
-    storm::rage(shared.cluster()?, &["--seed", "1"])
+    storm::rage(&["--seed", "1"])
 }
 
 /// Random mutations of the fixtures for some seconds. `cargo xtask fuzz` searches longer.

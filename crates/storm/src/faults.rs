@@ -12,6 +12,8 @@ pub(crate) enum Fault {
     Pause,
     /// SIGSTOP for longer than the lease of a delivery, then SIGCONT.
     LongPause,
+    /// SIGSTOP for longer than the lease of an idempotent request, then SIGCONT. Only in runs of three minutes and more.
+    LongestPause,
     /// The wire to the database passes nothing on, in both directions.
     Silence,
     /// The database gets and executes what is sent, and no answer comes back.
@@ -25,23 +27,15 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    pub(crate) const ALL: [Fault; 8] = [
-        Fault::Kill,
-        Fault::Pause,
-        Fault::LongPause,
-        Fault::Silence,
-        Fault::LoseAnswers,
-        Fault::Slow,
-        Fault::Cut,
-        Fault::Terminate,
-    ];
-
     /// What the report calls it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Fault::Kill => "fault: process killed and restarted",
             Fault::Pause => "fault: process paused for longer than it counts as alive",
-            Fault::LongPause => "fault: process paused for longer than every lease",
+            Fault::LongPause => "fault: process paused for longer than the lease of a delivery",
+            Fault::LongestPause => {
+                "fault: process paused for longer than the lease of an idempotent request"
+            }
             Fault::Silence => "fault: wire to the database silent",
             Fault::LoseAnswers => "fault: wire to the database loses answers",
             Fault::Slow => "fault: wire to the database slow",
@@ -56,6 +50,7 @@ impl Fault {
             Fault::Kill => (200, 3_000),
             Fault::Pause => (11_000, 14_000),
             Fault::LongPause => (46_000, 49_000),
+            Fault::LongestPause => (61_000, 90_000),
             Fault::Silence => (5_000, 8_000),
             Fault::LoseAnswers => (3_000, 7_000),
             Fault::Slow => (4_000, 7_000),
@@ -80,7 +75,7 @@ impl PlannedFault {
     }
 }
 
-/// A round has each kind of fault at least once.
+/// A round has each kind of fault at least once. One with the longest pause takes two minutes.
 pub(crate) const ROUND: Duration = Duration::from_secs(60);
 /// The kinds that each round begins with, besides the long pause.
 const FIRST: [Fault; 8] = [
@@ -100,8 +95,15 @@ pub(crate) fn plan(seed: u64, processes: usize, total: Duration) -> Vec<PlannedF
     let mut planned = Vec::new();
     let mut begin = Duration::ZERO;
     while begin < total {
-        plan_round(&random, processes, (begin, total.min(begin + ROUND)), &mut planned);
-        begin += ROUND;
+        // The first minute of every run has the same faults, however long the run is.
+        let is_double = begin > Duration::ZERO && total - begin >= 2 * ROUND;
+        let (pause, length) = match is_double {
+            true => (Fault::LongestPause, 2 * ROUND),
+            false => (Fault::LongPause, ROUND),
+        };
+        let end = total.min(begin + length);
+        plan_round(&random, processes, pause, (begin, end), &mut planned);
+        begin = end;
     }
     planned.sort_by_key(|it| (it.at, it.process));
     planned
@@ -110,6 +112,7 @@ pub(crate) fn plan(seed: u64, processes: usize, total: Duration) -> Vec<PlannedF
 fn plan_round(
     random: &Random,
     processes: usize,
+    pause: Fault,
     (begin, end): (Duration, Duration),
     planned: &mut Vec<PlannedFault>,
 ) {
@@ -117,7 +120,7 @@ fn plan_round(
         .map(|process| Lane { process, free_at: begin + millis(random, 500, 2_500) })
         .collect();
     let sleeper = random.index(processes);
-    lanes[sleeper].add(random, Fault::LongPause, end, planned);
+    lanes[sleeper].add(random, pause, end, planned);
     let mut first = FIRST;
     random.shuffle(&mut first);
     for fault in first {
@@ -129,6 +132,18 @@ fn plan_round(
             lane.add(random, FIRST[random.index(FIRST.len())], end, planned);
         }
     }
+}
+
+/// When PostgreSQL crashes: once in each minute. The first crashes leave time for work before and after them.
+pub(crate) fn plan_crashes(seed: u64, total: Duration) -> Vec<Duration> {
+    let random = Random::new(seed, 1);
+    let mut planned = Vec::new();
+    let mut begin = Duration::ZERO;
+    while begin + ROUND <= total {
+        planned.push(begin + millis(&random, 15_000, 45_000));
+        begin += ROUND;
+    }
+    planned
 }
 
 /// One process and the time until which its faults are planned.
@@ -163,10 +178,24 @@ mod tests {
     fn a_minute_has_every_kind_of_fault_whatever_the_seed() {
         for seed in 0..500 {
             let planned = plan(seed, 3, ROUND);
-            for fault in Fault::ALL {
+            for fault in FIRST.into_iter().chain([Fault::LongPause]) {
                 assert!(planned.iter().any(|it| it.fault == fault), "seed {seed} lacks {fault:?}");
             }
             assert!(planned.iter().all(|it| it.end() <= ROUND), "seed {seed} is too long");
+            assert_eq!(plan_crashes(seed, ROUND).len(), 1);
+        }
+    }
+
+    #[test]
+    fn ten_minutes_have_pauses_of_more_than_a_minute() {
+        for seed in 0..100 {
+            let planned = plan(seed, 3, 10 * ROUND);
+            let longest = planned.iter().filter(|it| it.fault == Fault::LongestPause);
+            assert_eq!(longest.count(), 4, "seed {seed}");
+            assert!(planned.iter().all(|it| it.end() <= 10 * ROUND), "seed {seed} is too long");
+            let minute = plan(seed, 3, ROUND);
+            let first: Vec<_> = planned.iter().filter(|it| it.at < ROUND).collect();
+            assert_eq!(first, minute.iter().collect::<Vec<_>>(), "seed {seed}");
         }
     }
 

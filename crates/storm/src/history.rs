@@ -19,6 +19,8 @@ pub(crate) struct History {
     counts: Mutex<BTreeMap<&'static str, u64>>,
     violations: Mutex<Vec<String>>,
     pauses: Mutex<Vec<(Instant, Instant)>>,
+    /// When PostgreSQL crashed, and when it answered again.
+    crashes: Mutex<Vec<(Instant, Instant)>>,
 }
 
 impl History {
@@ -30,6 +32,7 @@ impl History {
             counts: Mutex::default(),
             violations: Mutex::default(),
             pauses: Mutex::default(),
+            crashes: Mutex::default(),
         })
     }
 
@@ -79,6 +82,14 @@ impl History {
     /// Remembers that a process was paused, because what it had begun is finished after the pause.
     pub(crate) fn paused(&self, from: Instant, until: Instant) {
         lock(&self.pauses).push((from, until));
+    }
+
+    pub(crate) fn crashed(&self, from: Instant, until: Instant) {
+        lock(&self.crashes).push((from, until));
+    }
+
+    pub(crate) fn crashes(&self) -> Vec<(Instant, Instant)> {
+        lock(&self.crashes).clone()
     }
 
     /// The time until which a process may finish what it began before `ended`: `grace` later, or as long after a pause

@@ -56,8 +56,8 @@ pub(crate) struct Storm {
     decided: Mutex<Vec<(Proposed, bool)>>,
     /// Actions by id, with the status that an answer named and that is final.
     expected_status: Mutex<Vec<(String, String)>>,
-    /// Paths of deleted endpoints, and when the deletion was answered.
-    deleted_endpoints: Mutex<Vec<(String, Instant)>>,
+    /// Paths of deleted endpoints and former paths of moved ones, and when the deletion or move was answered.
+    left_addresses: Mutex<Vec<(String, Instant)>>,
     revoked: Mutex<Vec<String>>,
     accepted: Mutex<Vec<Accepted>>,
     imported: Mutex<Vec<Imported>>,
@@ -129,16 +129,17 @@ async fn run(options: Options) -> Result<()> {
     let Options { folder, seed, length, processes } = options;
     println!("storm with seed {seed}: {processes} processes, {} s", length.as_secs());
     let plan = faults::plan(seed, processes, length);
+    let crashes = faults::plan_crashes(seed, length);
     let (storm, database) = setup::start(&folder, seed, processes, length).await?;
     let began = Instant::now();
     let clients = work::start(&storm);
-    inject_all(&storm, &plan, began).await?;
+    inject_all(&storm, &plan, crashes, began).await?;
     println!("{:>7.1} s  the faults are over", storm.history.elapsed().as_secs_f32());
     recovery::wait(&storm, clients).await?;
     println!("{:>7.1} s  all work is done", storm.history.elapsed().as_secs_f32());
     check::all(&storm).await?;
     check::calm(&storm).await?;
-    let outcome = report::print(&storm, length >= faults::ROUND);
+    let outcome = report::print(&storm, &plan, length >= faults::ROUND);
     drop(storm);
     drop(database);
     outcome.with_context(|| {
@@ -146,13 +147,19 @@ async fn run(options: Options) -> Result<()> {
     })
 }
 
-/// Injects the faults of each process one after the other, and those of different processes side by side.
-async fn inject_all(storm: &Arc<Storm>, plan: &[PlannedFault], began: Instant) -> Result<()> {
+/// Injects the faults of each process one after the other, and those of different processes and of PostgreSQL side by side.
+async fn inject_all(
+    storm: &Arc<Storm>,
+    plan: &[PlannedFault],
+    crashes: Vec<Duration>,
+    began: Instant,
+) -> Result<()> {
     let mut lanes = tokio::task::JoinSet::new();
     for process in 0..storm.servers.len() {
         let own = plan.iter().filter(|it| it.process == process).copied().collect();
         lanes.spawn(inject::run(storm.clone(), process, own, began));
     }
+    lanes.spawn(inject::crash_database(storm.clone(), crashes, began));
     lanes.join_all().await.into_iter().collect()
 }
 

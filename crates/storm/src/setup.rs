@@ -59,7 +59,7 @@ pub(crate) async fn start(
     let receiver_url = receiver.url.trim_end_matches("/hook").to_owned();
     let mut people = Vec::new();
     for index in 0..PEOPLE {
-        people.push(Person::create(&app, index, &receiver_url).await?);
+        people.push(Person::create(&app, index, &receiver_url, length).await?);
     }
     let storm = Storm {
         seed,
@@ -75,7 +75,7 @@ pub(crate) async fn start(
         acknowledged: Default::default(),
         decided: Default::default(),
         expected_status: Default::default(),
-        deleted_endpoints: Default::default(),
+        left_addresses: Default::default(),
         revoked: Default::default(),
         accepted: Default::default(),
         imported: Default::default(),

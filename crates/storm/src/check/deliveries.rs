@@ -11,7 +11,7 @@ use db::params;
 use crate::Storm;
 use crate::history::lock;
 
-/// How long a delivery that was in flight when its endpoint was deleted may take to arrive on a busy machine.
+/// How long a delivery that was in flight when its endpoint was deleted or moved may take to arrive on a busy machine.
 const IN_FLIGHT_MAX: Duration = Duration::from_secs(5);
 
 pub(super) async fn check(storm: &Storm) -> Result<()> {
@@ -32,7 +32,7 @@ pub(super) async fn check(storm: &Storm) -> Result<()> {
             }
         }
     }
-    check_deleted(storm);
+    check_left_addresses(storm);
     Ok(())
 }
 
@@ -61,18 +61,18 @@ pub(super) async fn events(storm: &Storm, person: usize) -> Result<BTreeSet<Stri
     Ok(ids.filter(|it| !person.earlier_events.contains(it)).collect())
 }
 
-/// Nothing arrived at an endpoint after its deletion was answered.
-fn check_deleted(storm: &Storm) {
+/// Nothing arrived at an endpoint after its deletion was answered, nor at the old address after it was moved.
+fn check_left_addresses(storm: &Storm) {
     let requests = storm.receiver.requests();
-    for (path, deleted_at) in lock(&storm.deleted_endpoints).iter() {
-        let allowed_until = storm.history.may_finish_until(*deleted_at, IN_FLIGHT_MAX);
+    for (path, left_at) in lock(&storm.left_addresses).iter() {
+        let allowed_until = storm.history.may_finish_until(*left_at, IN_FLIGHT_MAX);
         for request in requests.iter().filter(|it| it.path == *path) {
-            storm.history.count("delivery to an endpoint that was deleted later");
+            storm.history.count("delivery to an endpoint that was deleted or moved later");
             if request.at > allowed_until {
-                let late = request.at.duration_since(*deleted_at).as_secs_f32();
+                let late = request.at.duration_since(*left_at).as_secs_f32();
                 storm
                     .history
-                    .violated(format!("{path} got an event {late:.1} s after its deletion"));
+                    .violated(format!("{path} got an event {late:.1} s after it was deleted or moved"));
             }
         }
     }

@@ -6,12 +6,13 @@ mod deliveries;
 
 use std::fs;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 
 use crate::Storm;
 use crate::history::lock;
-use crate::work::floods::{REQUESTS, most_in_a_window};
+use crate::work::floods::{Accepted, REQUESTS, most_in_a_window};
 use crate::work::imports::count_rows;
 use crate::work::revocations::expect_refused;
 
@@ -29,9 +30,29 @@ pub(crate) async fn all(storm: &Arc<Storm>) -> Result<()> {
     logs(storm)
 }
 
-/// In no window were more requests of one key accepted than its limit.
+/// In no window were more requests of one key accepted than its limit. A crash of PostgreSQL empties the table that counts
+/// them, so the requests before and after it are counted apart.
 fn limit(storm: &Storm) {
-    let most = most_in_a_window(&lock(&storm.accepted));
+    let mut crashes = storm.history.crashes();
+    crashes.sort();
+    let accepted = lock(&storm.accepted);
+    for (from, until) in between(&crashes) {
+        let within = |it: &&Accepted| {
+            from.is_none_or(|from| it.0 >= from) && until.is_none_or(|until| it.1 <= until)
+        };
+        let most = most_in_a_window(&Vec::from_iter(accepted.iter().filter(within).copied()));
+        exceeded(storm, most);
+    }
+}
+
+/// The times between crashes: since the end of one until the beginning of the next.
+fn between(crashes: &[(Instant, Instant)]) -> Vec<(Option<Instant>, Option<Instant>)> {
+    let begins = std::iter::once(None).chain(crashes.iter().map(|it| Some(it.1)));
+    let ends = crashes.iter().map(|it| Some(it.0)).chain([None]);
+    begins.zip(ends).collect()
+}
+
+fn exceeded(storm: &Storm, most: usize) {
     if most > REQUESTS {
         storm
             .history

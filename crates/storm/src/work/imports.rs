@@ -126,15 +126,16 @@ pub(crate) async fn count_rows(storm: &Storm, person: usize, name: &str) -> usiz
     const COUNT: &str = "select cast(count(*) as bigint) from transactions where user_id = $1
         and description like $2";
     let (user, pattern) = (storm.people[person].user, format!("{name} %"));
-    let values = params![user, &pattern];
-    let found = storm.app.db.first(COUNT, values, |row| row.get::<i64>(0)).await;
-    found.ok().flatten().and_then(|it| usize::try_from(it).ok()).unwrap_or(usize::MAX)
+    let found = storm.read(COUNT, params![user, &pattern], |row| row.get::<i64>(0)).await;
+    let found = found.ok().and_then(|it| usize::try_from(*it.first()?).ok());
+    found.unwrap_or(usize::MAX)
 }
 
 /// The ids of all transactions of the person.
 async fn transactions(storm: &Storm, person: usize) -> BTreeSet<TransactionId> {
     let text = "select id from transactions where user_id = $1";
-    let found = storm.app.db.all(text, params![storm.people[person].user], |row| row.get(0)).await;
+    let values = params![storm.people[person].user];
+    let found = storm.read(text, values, |row| row.get(0)).await;
     found.map(BTreeSet::from_iter).unwrap_or_default()
 }
 
