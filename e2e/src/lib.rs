@@ -20,7 +20,7 @@ pub use browser::Browser;
 pub use program::Program;
 
 /// Nothing here takes nearly as long, so a test that waits longer has failed.
-pub const TIMEOUT: Duration = Duration::from_secs(30);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Polls until there is a result. It waits in real time, because another process has no clock that a test can move.
 #[track_caller]

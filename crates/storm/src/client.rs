@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use crate::Storm;
 
 /// How long a client waits for an answer. A paused process gives none.
-const PATIENCE: Duration = Duration::from_secs(4);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(4);
 
 /// A request that can be sent to several processes.
 #[derive(Clone, Debug, Default)]
@@ -76,9 +76,19 @@ impl Answer {
 /// Sends a request to one process. None if there was no answer, or one that does not say whether the request had an
 /// effect.
 pub(crate) async fn send(storm: &Storm, server: usize, call: &Call) -> Option<Answer> {
+    send_within(storm, server, call, PATIENCE).await
+}
+
+/// Sends a request, and waits for the answer at most this long.
+pub(crate) async fn send_within(
+    storm: &Storm,
+    server: usize,
+    call: &Call,
+    patience: Duration,
+) -> Option<Answer> {
     let server = &storm.servers[server % storm.servers.len()];
     let began = Instant::now();
-    let exchanged = tokio::time::timeout(PATIENCE, exchange(storm, server.index, call)).await;
+    let exchanged = tokio::time::timeout(patience, exchange(storm, server.index, call)).await;
     let answer = exchanged.ok().flatten();
     let millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let status = answer.as_ref().map(|it| it.status);

@@ -49,6 +49,7 @@ pub(crate) struct Storm {
     receiver: Receiver,
     receiver_url: String,
     history: History,
+    length: Duration,
     ends_at: Instant,
     attempted: Mutex<Vec<Attempted>>,
     acknowledged: Mutex<Vec<Proposed>>,

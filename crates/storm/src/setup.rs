@@ -59,7 +59,7 @@ pub(crate) async fn start(
     let receiver_url = receiver.url.trim_end_matches("/hook").to_owned();
     let mut people = Vec::new();
     for index in 0..PEOPLE {
-        people.push(Person::create(&app, index, &receiver_url, length).await?);
+        people.push(Person::create(&app, index, &receiver_url).await?);
     }
     let storm = Storm {
         seed,
@@ -70,6 +70,7 @@ pub(crate) async fn start(
         receiver,
         receiver_url,
         history,
+        length,
         ends_at: Instant::now() + length,
         attempted: Default::default(),
         acknowledged: Default::default(),

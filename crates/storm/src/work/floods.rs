@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::rest;
 use crate::Storm;
-use crate::client::{Call, send};
+use crate::client::{Call, PATIENCE, send_within};
 use crate::history::lock;
 use crate::random::Random;
 
@@ -22,34 +22,61 @@ pub(crate) type Accepted = (Instant, Instant);
 pub(crate) async fn run(storm: Arc<Storm>, person: usize, random: Random) {
     let key = storm.people[person].flooder.clone();
     while !storm.are_clients_done() {
-        let accepted = flood(&storm, &key, BURST).await;
-        lock(&storm.accepted).extend(accepted);
+        let flooded = flood(&storm, &key, BURST, PATIENCE).await;
+        lock(&storm.accepted).extend(flooded.accepted);
         rest(&random, 1_200).await;
     }
 }
 
-/// Sends requests to all processes at once, and returns those that were accepted.
-pub(crate) async fn flood(storm: &Arc<Storm>, key: &str, requests: usize) -> Vec<Accepted> {
+/// What became of requests that were sent at once.
+#[derive(Default)]
+pub(crate) struct Flooded {
+    pub(crate) accepted: Vec<Accepted>,
+    /// Requests without a definite answer. Some of them may have been accepted.
+    pub(crate) unanswered: usize,
+}
+
+enum Outcome {
+    Accepted(Accepted),
+    Refused,
+    Unanswered,
+}
+
+/// Sends requests to all processes at once, and waits for each answer at most this long.
+pub(crate) async fn flood(
+    storm: &Arc<Storm>,
+    key: &str,
+    requests: usize,
+    patience: Duration,
+) -> Flooded {
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..requests {
         let (storm, call) = (storm.clone(), Call::api("GET", "/v1/me", key));
         tasks.spawn(async move {
             let began = Instant::now();
-            let answer = send(&storm, number, &call).await?;
-            match answer.status {
-                200 => Some((began, Instant::now())),
-                429 => {
+            match send_within(&storm, number, &call, patience).await.map(|it| it.status) {
+                Some(200) => Outcome::Accepted((began, Instant::now())),
+                Some(429) => {
                     storm.history.count("request refused by the rate limit");
-                    None
+                    Outcome::Refused
                 }
-                status => {
+                Some(status) => {
                     storm.history.violated(format!("a valid key got {status}"));
-                    None
+                    Outcome::Refused
                 }
+                None => Outcome::Unanswered,
             }
         });
     }
-    tasks.join_all().await.into_iter().flatten().collect()
+    let mut flooded = Flooded::default();
+    for outcome in tasks.join_all().await {
+        match outcome {
+            Outcome::Accepted(accepted) => flooded.accepted.push(accepted),
+            Outcome::Refused => {}
+            Outcome::Unanswered => flooded.unanswered += 1,
+        }
+    }
+    flooded
 }
 
 /// The most requests that were certainly accepted within one window.

@@ -7,12 +7,14 @@ use super::rest;
 use crate::Storm;
 use crate::client::{Call, send};
 use crate::history::lock;
+use crate::people::REVOKED_KEYS;
 use crate::random::Random;
 
 /// How soon a revocation reaches every process.
 const REACHES_ALL_WITHIN: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(storm: Arc<Storm>, person: usize, random: Random) {
+    let rest_ms = longest_rest_ms(storm.length);
     while !storm.are_clients_done() {
         let key = lock(&storm.people[person].short_lived).pop();
         let Some((id, secret)) = key else { return };
@@ -28,8 +30,14 @@ pub(crate) async fn run(storm: Arc<Storm>, person: usize, random: Random) {
             expect_refused(&storm, &secret).await;
             lock(&storm.revoked).push(secret);
         }
-        rest(&random, 2_500).await;
+        rest(&random, rest_ms).await;
     }
+}
+
+/// A rest after each revocation with which the keys last for the whole storm: half of the longest rest on average.
+fn longest_rest_ms(length: Duration) -> u64 {
+    let share = length.as_millis() / REVOKED_KEYS as u128;
+    u64::try_from(2 * share).unwrap_or(u64::MAX).max(2_500)
 }
 
 /// A revoked key is refused by every process.

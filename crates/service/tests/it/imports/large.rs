@@ -8,14 +8,14 @@ use testkit::draft::{checking, statement, txn};
 use super::summary;
 
 const ROWS: i64 = 10_000;
-/// From the import's own row on, a statement may take 1.6 seconds. Every 500th transaction takes a tenth of a second, so
-/// that all of them take two seconds.
+/// From the import's own row on, a statement may take 6.4 seconds. Every 500th transaction takes 0.4 seconds, so that all of
+/// them take eight.
 const SLOW_DATABASE: [&str; 4] = [
     "create function short_timeout() returns trigger language plpgsql as
-    $$ begin perform set_config('statement_timeout', '1600', true); return new; end $$",
+    $$ begin perform set_config('statement_timeout', '6400', true); return new; end $$",
     "create trigger short_timeout before insert on imports for each row execute function short_timeout()",
     "create function slow_row() returns trigger language plpgsql as
-    $$ begin perform pg_sleep(0.1); return new; end $$",
+    $$ begin perform pg_sleep(0.4); return new; end $$",
     "create trigger slow_row before insert on transactions for each row
     when (new.amount_minor % 500 = 0) execute function slow_row()",
 ];
