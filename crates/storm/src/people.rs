@@ -16,8 +16,11 @@ use service::{App, Caller, Scopes};
 use crate::client::Call;
 use crate::history::lock;
 
-/// Keys that are revoked in the storm. A person may have 100, and the check of the exact limit creates up to 40.
+/// Keys that are revoked in the storm. A person may have 100 in all.
 pub(crate) const REVOKED_KEYS: usize = 50;
+/// Keys for the check of the exact limit, each used once. They are created before the storm, because a person who signed in
+/// long ago would have to confirm a new key.
+pub(crate) const UNUSED_KEYS: usize = 40;
 
 pub(crate) struct Person {
     pub(crate) index: usize,
@@ -30,6 +33,7 @@ pub(crate) struct Person {
     pub(crate) flooder: String,
     /// Keys to revoke.
     pub(crate) short_lived: Mutex<Vec<(KeyId, String)>>,
+    pub(crate) unused: Vec<String>,
     pub(crate) paper_account: String,
     session: String,
     form_token: String,
@@ -64,6 +68,10 @@ impl Person {
         for number in 0..REVOKED_KEYS {
             short_lived.push(create_key(app, &caller, &format!("short-lived {number}")).await?);
         }
+        let mut unused = Vec::new();
+        for number in 0..UNUSED_KEYS {
+            unused.push(create_key(app, &caller, &format!("unused {number}")).await?.1);
+        }
         let read = |row: &db::Row<'_>| row.get::<base::EventId>(0).map(|it| it.to_string());
         let of_person = "select id from events where user_id = $1";
         let events = app.db.all(of_person, params![user.id], read).await?;
@@ -75,6 +83,7 @@ impl Person {
             operator: create_key(app, &caller, "operator").await?.1,
             flooder: create_key(app, &caller, "flooder").await?.1,
             short_lived: Mutex::new(short_lived),
+            unused,
             paper_account,
             form_token: sessions::form_token(app, &session),
             session,
@@ -143,7 +152,7 @@ impl Person {
     }
 }
 
-pub(crate) async fn create_key(app: &App, caller: &Caller, name: &str) -> Result<(KeyId, String)> {
+async fn create_key(app: &App, caller: &Caller, name: &str) -> Result<(KeyId, String)> {
     let name = name.to_owned();
     let new = NewKey { name, scopes: Scopes::all(), accounts: None, expires_at: None };
     // Only the person may create keys, which a session stands for.
