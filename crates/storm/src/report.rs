@@ -73,8 +73,7 @@ pub(crate) fn print(storm: &Storm, plan: &[PlannedFault], is_whole_minute: bool)
     }
     let faults = plan.iter().map(|it| it.fault.name()).chain([CRASH]);
     let must_happen = CLIENT_WORK.into_iter().chain(EFFECTS).chain(faults);
-    let missing: BTreeSet<&str> =
-        must_happen.filter(|it| storm.history.counted(it) == 0).collect();
+    let missing: BTreeSet<&str> = must_happen.filter(|it| storm.history.counted(it) == 0).collect();
     let missing = Vec::from_iter(missing);
     ensure!(missing.is_empty(), "this never happened: {}", missing.join("; "));
     println!("every invariant holds");

@@ -117,7 +117,11 @@ fn approve_in(
     }
     let now = app.clock.now();
     let price = seen.price.map(|it| it.to_string());
-    let due_at = (!action.kind().is_executed_by_person()).then_some(now);
+    // By the time of the database, because another process may execute it, whose clock differs.
+    let due_at = match action.kind().is_executed_by_person() {
+        true => None,
+        false => Some(tx.now()?),
+    };
     let changed = tx.execute(
         APPROVE,
         params![caller.user, id, now, method.as_str(), price.as_deref(), due_at, &seen.digest[..]],

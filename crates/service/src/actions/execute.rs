@@ -136,7 +136,7 @@ async fn plan(app: &App, action: &Action) -> Result<Plan> {
     // Splits are booked first: shares from before a split must not be traded at a price from after it.
     paper::settle_splits(app, action.user, order.account, &order.symbol).await?;
     let priced = quotes::find(app, &order.symbol).await?;
-    let now = app.clock.now();
+    let now = app.db.now().await?;
     let is_queued = action.reserved_minor.is_some();
     if let (Hours::Closed { opens_at }, WhenClosed::Queue) =
         (quotes::hours(app), app.trading.when_closed)
@@ -186,7 +186,8 @@ fn queue(
 ) -> Result<(), Stop> {
     let now = app.clock.now();
     users::lock(tx, user)?;
-    if tx.execute(QUEUE, params![user, id, now, opens_at])? == 0 {
+    let due_by = tx.now()?;
+    if tx.execute(QUEUE, params![user, id, now, opens_at, due_by])? == 0 {
         return Ok(());
     }
     let action = read::get_in(app, tx, user, id)?;
@@ -215,7 +216,8 @@ fn execute(
 ) -> Result<(), Stop> {
     let now = app.clock.now();
     users::lock(tx, user)?;
-    if tx.execute(CLAIM, params![user, id, now])? == 0 {
+    let due_by = tx.now()?;
+    if tx.execute(CLAIM, params![user, id, now, due_by])? == 0 {
         // Another process claimed it first.
         return Ok(());
     }
@@ -239,7 +241,8 @@ fn fail(
 ) -> Result<()> {
     let now = app.clock.now();
     users::lock(tx, user)?;
-    if tx.execute(CLAIM, params![user, id, now])? == 0 {
+    let due_by = tx.now()?;
+    if tx.execute(CLAIM, params![user, id, now, due_by])? == 0 {
         return Ok(());
     }
     let action = read::get_in(app, tx, user, id)?;
@@ -374,9 +377,9 @@ pub(super) fn finish_by_hand(
 }
 
 const CLAIM: &str = "update actions set status = 'executing', updated_at = $3
-    where user_id = $1 and id = $2 and status = 'approved' and due_at <= $3";
+    where user_id = $1 and id = $2 and status = 'approved' and due_at <= $4";
 const QUEUE: &str = "update actions set due_at = $4, reserved_minor = 0, updated_at = $3
-    where user_id = $1 and id = $2 and status = 'approved' and due_at <= $3
+    where user_id = $1 and id = $2 and status = 'approved' and due_at <= $5
     and reserved_minor is null";
 const RESERVED: &str = "update actions set reserved_minor = $3 where user_id = $1 and id = $2";
 const DONE: &str = "update actions set status = 'executed', executed_at = $3, updated_at = $3,

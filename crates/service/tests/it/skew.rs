@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
+use calc::paper::Side;
 use service::ingest::connections;
 use service::ingest::imports::files;
-use service::{App, Error, insights, webhooks};
+use service::{App, Error, actions, insights, webhooks};
 use testkit::World;
 use testkit::draft::{checking, statement, txn};
 use testkit::simplefin::Fault;
 use tokio::sync::Notify;
 
+use crate::actions::{ActionsFixture, approve, shares};
 use crate::connections::ConnectionsFixture;
 use crate::idempotency::{claimed, make, request};
 use crate::imports::fencing;
@@ -147,6 +149,24 @@ async fn a_bank_is_asked_once_by_both() {
         };
         let (synced, ()) = tokio::join!(connections::sync_once(&first), other);
         assert_eq!((synced.unwrap(), fixture.request_count()), (1, requests + 1));
+    }
+}
+
+#[tokio::test]
+async fn a_trade_approved_on_one_process_is_executed_at_once_by_the_other() {
+    for order in [std::convert::identity, reversed::<App>] {
+        let fixture = ActionsFixture::new().await;
+        let [first, second] = order(skewed(&fixture.world).await);
+        let trade = fixture.order(Side::Buy, "VTI", shares("1"));
+        let trade = fixture.propose(trade).await.unwrap();
+        // Without a fresh price the process that approves it cannot execute it, as if it had been killed.
+        let price = fixture.price("VTI").await;
+        fixture.world.market.set_at("VTI", "50", testkit::at("2026-03-01T15:00:00Z"));
+        let waiting = approve(&first, &fixture.session, &trade, Some(price)).await.unwrap();
+        assert_eq!(waiting.status, actions::Status::Approved);
+        fixture.world.market.set("VTI", "50", None);
+        assert_eq!(actions::execute_once(&second).await.unwrap(), 1);
+        assert_eq!(fixture.get(trade.id).await.status, actions::Status::Executed);
     }
 }
 

@@ -70,9 +70,9 @@ fn check_left_addresses(storm: &Storm) {
             storm.history.count("delivery to an endpoint that was deleted or moved later");
             if request.at > allowed_until {
                 let late = request.at.duration_since(*left_at).as_secs_f32();
-                storm
-                    .history
-                    .violated(format!("{path} got an event {late:.1} s after it was deleted or moved"));
+                storm.history.violated(format!(
+                    "{path} got an event {late:.1} s after it was deleted or moved"
+                ));
             }
         }
     }
