@@ -11,6 +11,7 @@ use super::balance_notes;
 use super::charges::{self, OpenRow};
 use super::kinds::{self, KindOfAccount, MoneySigns};
 use super::mapping::Mapping;
+use super::repeated_rows;
 use super::rows::{Entry, Sign};
 use super::running_balance::{self, BalanceStep, Proof};
 use super::trades::RowTrade;
@@ -18,7 +19,7 @@ use crate::files::source_category::SourceCategory;
 use crate::files::table_amount::Direction;
 use crate::files::{ChargeSign, FileAccount, FileQuestion, Notes, ParseOptions, Rejections};
 use crate::plausibility::is_implausible_amount;
-use crate::unique_ids::make_ids_unique;
+use crate::unique_ids::number_ids;
 
 /// A real file has a handful of accounts; with more, the column is not an account.
 const ACCOUNTS_MAX: usize = 200;
@@ -66,7 +67,7 @@ pub(super) struct AccountRows {
     pub(super) rows: Vec<TransactionDraft>,
     pub(super) details: Vec<RowDetails>,
     /// The trades, by the index of their row.
-    trades: Vec<(usize, RowTrade)>,
+    pub(super) trades: Vec<(usize, RowTrade)>,
 }
 
 /// The values of a row that a draft has no field for.
@@ -76,7 +77,7 @@ pub(super) struct RowDetails {
     sign: Sign,
     has_plus: bool,
     fee_minor: i64,
-    balance_minor: Option<i64>,
+    pub(super) balance_minor: Option<i64>,
     category: Option<SourceCategory>,
 }
 
@@ -172,6 +173,9 @@ impl TableAccounts {
             self.accounts.sort_by_key(|it| std::cmp::Reverse(best(it)));
             let others = self.accounts.split_off(1.min(self.accounts.len()));
             others.iter().for_each(|it| self.warn_left_out(it));
+        }
+        for account in &mut self.accounts {
+            repeated_rows::leave_out(account, &mut self.notes);
         }
         if let [account] = self.accounts.as_mut_slice()
             && account.number.is_empty()
@@ -461,10 +465,7 @@ impl AccountRows {
             }
             fits.push(minor.is_some());
         }
-        if self.rows.iter().any(|it| it.external_id.is_some()) {
-            let distinct = make_ids_unique(&mut self.rows);
-            fits.iter_mut().zip(distinct).for_each(|(fits, distinct)| *fits &= distinct);
-        }
+        number_ids(&mut self.rows);
         let mut kept = fits.iter();
         self.rows.retain(|_| kept.next().copied().unwrap_or(true));
         fits

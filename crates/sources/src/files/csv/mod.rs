@@ -17,6 +17,7 @@ mod mapping;
 mod money_columns;
 mod presets;
 mod read;
+mod repeated_rows;
 mod row_money;
 mod rows;
 mod running_balance;
