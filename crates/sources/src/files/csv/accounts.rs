@@ -14,6 +14,7 @@ use super::mapping::Mapping;
 use super::repeated_rows;
 use super::rows::{Entry, Sign};
 use super::running_balance::{self, BalanceStep, Proof};
+use super::stated_change;
 use super::trades::RowTrade;
 use crate::files::source_category::SourceCategory;
 use crate::files::table_amount::Direction;
@@ -270,7 +271,8 @@ impl AccountRows {
         let known = self.known_kind(facts);
         let steps = self.steps(mapping);
         let proof = running_balance::prove_in_any_order(&steps);
-        balance_notes::warn_contradiction(&steps, proof, self.currency, notes);
+        let is_contradicted =
+            balance_notes::warn_contradiction(&steps, proof, self.currency, notes);
         self.settle_pluses();
         let has_open = self.details.iter().any(|it| it.sign == Sign::Number);
         let (charges, is_open) = self.charges(facts, proof, (known, shared));
@@ -294,6 +296,9 @@ impl AccountRows {
         if mapping.unbalanced_is_pending {
             self.mark_pending();
         }
+        let trusted = proof.filter(|_| !is_contradicted);
+        let change = trusted.and_then(|it| stated_change::find(&self, &steps, it));
+        let stated_change_minor = if is_owned { change } else { change.map(i64::saturating_neg) };
         let balance = proof.and_then(|it| self.balance((&steps, it), is_owned == kind.is_debt()));
         let trades = match kind {
             AccountKind::Investment => self.trades(),
@@ -313,7 +318,8 @@ impl AccountRows {
             ..AccountDraft::new(external_id, name, kind, self.currency)
         };
         let charges = (is_open && has_open).then_some(charges);
-        (FileAccount::new(None, draft), OpenQuestions { charges, kind: found.is_none() })
+        let account = FileAccount { bank: None, draft, stated_change_minor };
+        (account, OpenQuestions { charges, kind: found.is_none() })
     }
 
     /// The kind of account before its rows are examined: by the mapping, its name, and the rest of the file.

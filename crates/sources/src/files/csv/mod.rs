@@ -22,6 +22,7 @@ mod row_money;
 mod rows;
 mod running_balance;
 mod sample;
+mod stated_change;
 mod stated_totals;
 mod text_columns;
 mod title_words;
