@@ -1,5 +1,6 @@
 //! Invariants that every reader must keep for any bytes. Each function is one fuzz target.
 
+pub mod evidence;
 mod invariants;
 mod mapping;
 pub mod statements;

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 use sources::files::{self, FileContents, FileError};
 
+use crate::evidence::Evidence;
 use crate::options;
 use crate::truncation::{CutOutcome, cut};
 
@@ -36,6 +37,8 @@ pub enum Verdict {
     /// Read, although other programs refuse it.
     Unexpected(String),
     Wrong(String),
+    /// Nobody knows what is in the file; what the file itself says about its rows.
+    WithoutAnswer(Evidence),
 }
 
 /// The counts of one format.
@@ -46,6 +49,7 @@ pub struct Tally {
     pub asked: usize,
     pub unexpected: usize,
     pub wrong: usize,
+    pub without_answer: BTreeMap<Evidence, usize>,
     /// Right files with a question, and with a warning.
     pub questions: usize,
     pub warnings: usize,
@@ -85,7 +89,10 @@ impl StatementFile {
 
     pub fn verdict(&self, read: &Result<FileContents, FileError>) -> Verdict {
         let contents = match (self.status.as_str(), read) {
-            ("must not crash", _) | ("no_transactions", Err(_)) => return Verdict::Right,
+            ("must not crash", read) => {
+                return Verdict::WithoutAnswer(Evidence::of(&self.bytes, read));
+            }
+            ("no_transactions", Err(_)) => return Verdict::Right,
             ("reject", Err(_)) => return Verdict::Refused,
             (_, Err(error)) => return Verdict::Wrong(format!("refused: {error}")),
             (_, Ok(contents)) => contents,
@@ -126,7 +133,7 @@ impl StatementFile {
 }
 
 /// Whether the person is asked or told something before the import.
-fn is_asked(contents: &FileContents) -> bool {
+pub(crate) fn is_asked(contents: &FileContents) -> bool {
     let is_warned = contents.notes.warnings().next().is_some();
     is_warned || contents.rejected.count > 0 || !contents.questions.is_empty()
 }
@@ -171,6 +178,12 @@ pub fn measure(files: &[StatementFile]) -> BTreeMap<String, Tally> {
             Verdict::Wrong(text) => {
                 remark(&format!("WRONG: {text}"));
                 tally.wrong += 1;
+            }
+            Verdict::WithoutAnswer(evidence) => {
+                if *evidence == Evidence::Lost {
+                    remark("has rows that are neither read nor reported");
+                }
+                *tally.without_answer.entry(*evidence).or_default() += 1;
             }
         }
         if let Ok(whole) = &read {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::Currency;
-use sources::files::{self, FileContents, Format};
+use sources::files::{self, FileContents, Format, Note};
 
 use crate::options;
 
@@ -11,7 +11,7 @@ use crate::options;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CutOutcome {
     Refused,
-    /// It is read with a warning.
+    /// It is read with a warning or a rejected row that the complete file does not have.
     SaysSo,
     /// Every row is still there.
     LosesNothing,
@@ -25,7 +25,9 @@ pub enum CutOutcome {
 pub fn cut(bytes: &[u8], whole: &FileContents, length: usize) -> CutOutcome {
     let rest = &bytes[..length.min(bytes.len())];
     let Ok(read) = files::read(rest, &options()) else { return CutOutcome::Refused };
-    if read.notes.warnings().next().is_some() || read.notes.count > whole.notes.count {
+    // A warning that the complete file has too says nothing about the cut.
+    let is_new = |it: &Note| whole.notes.warnings().all(|known| known != it);
+    if read.notes.warnings().any(is_new) || read.rejected.count > whole.rejected.count {
         return CutOutcome::SaysSo;
     }
     if totals(&read) == totals(whole) {

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use fuzz::evidence::Evidence;
 use fuzz::statements;
 use fuzz::truncation::CutOutcome;
 
@@ -40,6 +41,18 @@ fn print(files: &[statements::StatementFile], is_listed: bool) {
         println!(
             "  {format:<10}{:>7}{:>9}{:>7}{:>12}{:>7} | {:>27}{:>10}",
             it.right, it.refused, it.asked, it.unexpected, it.wrong, it.questions, it.warnings
+        );
+    }
+    println!("files without an answer, which only must not crash");
+    println!(
+        "  {:<10}{:>9}{:>9}{:>12}{:>9}{:>11}{:>7}",
+        "", "proven", "asked", "every line", "refused", "unchecked", "lost"
+    );
+    for (format, it) in &tallies {
+        let count = |evidence| it.without_answer.get(&evidence).copied().unwrap_or_default();
+        let [proven, asked, every_line, refused, nothing, lost] = Evidence::ALL.map(count);
+        println!(
+            "  {format:<10}{proven:>9}{asked:>9}{every_line:>12}{refused:>9}{nothing:>11}{lost:>7}"
         );
     }
     println!("cut files");

@@ -8,7 +8,7 @@ use base::{Currency, Date, Money};
 
 use super::FileAccount;
 use super::limits::{ACCOUNTS_MAX, counted};
-use crate::unique_ids::deduplicate_ids;
+use crate::unique_ids::deduplicate_across;
 
 /// The identity of an account, as stated in the file.
 #[derive(Debug, Default)]
@@ -31,6 +31,8 @@ pub(super) struct StatementAccounts {
 
 struct CollectedAccount {
     account: FileAccount,
+    /// The number of each row's statement.
+    statements: Vec<usize>,
     /// Every stated closing balance with its date.
     closings: Vec<(Date, BalanceDraft)>,
     /// The sum of the changes that its statements state; none if one does not.
@@ -88,6 +90,7 @@ impl StatementAccounts {
                 let change_minor = Some(0);
                 self.accounts.push(CollectedAccount {
                     account,
+                    statements: Vec::new(),
                     closings: Vec::new(),
                     change_minor,
                 });
@@ -95,7 +98,10 @@ impl StatementAccounts {
             }
         };
         if let Some(collected) = self.accounts.get_mut(index) {
-            collected.account.draft.transactions.extend(statement.rows);
+            let number = collected.statements.last().map_or(0, |it| it + 1);
+            let rows = &mut collected.account.draft.transactions;
+            rows.extend(statement.rows);
+            collected.statements.resize(rows.len(), number);
             collected.closings.extend(statement.closing);
             let both = collected.change_minor.zip(statement.change_minor);
             collected.change_minor = both.and_then(|(sum, it)| sum.checked_add(it));
@@ -113,7 +119,7 @@ impl CollectedAccount {
     fn finish(self) -> FileAccount {
         let mut account = self.account;
         let count = account.draft.transactions.len();
-        deduplicate_ids(&mut account.draft.transactions);
+        deduplicate_across(&mut account.draft.transactions, &self.statements);
         // A statement that is in the file twice counts once.
         let is_whole = account.draft.transactions.len() == count;
         account.stated_change_minor = self.change_minor.filter(|_| is_whole);

@@ -2,6 +2,7 @@
 //! parsed is reported with its line. Nothing is guessed silently: an ambiguity becomes a question for the user.
 
 mod accounts;
+mod amount_marks;
 mod camt;
 pub mod csv;
 mod dates;

@@ -11,14 +11,16 @@ use super::balance_notes;
 use super::charges::{self, OpenRow};
 use super::kinds::{self, KindOfAccount, MoneySigns};
 use super::mapping::Mapping;
+use super::repeated_rows;
 use super::rows::{Entry, Sign};
 use super::running_balance::{self, BalanceStep, Proof};
+use super::stated_change;
 use super::trades::RowTrade;
 use crate::files::source_category::SourceCategory;
 use crate::files::table_amount::Direction;
 use crate::files::{ChargeSign, FileAccount, FileQuestion, Notes, ParseOptions, Rejections};
 use crate::plausibility::is_implausible_amount;
-use crate::unique_ids::make_ids_unique;
+use crate::unique_ids::number_ids;
 
 /// A real file has a handful of accounts; with more, the column is not an account.
 const ACCOUNTS_MAX: usize = 200;
@@ -66,7 +68,7 @@ pub(super) struct AccountRows {
     pub(super) rows: Vec<TransactionDraft>,
     pub(super) details: Vec<RowDetails>,
     /// The trades, by the index of their row.
-    trades: Vec<(usize, RowTrade)>,
+    pub(super) trades: Vec<(usize, RowTrade)>,
 }
 
 /// The values of a row that a draft has no field for.
@@ -76,7 +78,7 @@ pub(super) struct RowDetails {
     sign: Sign,
     has_plus: bool,
     fee_minor: i64,
-    balance_minor: Option<i64>,
+    pub(super) balance_minor: Option<i64>,
     category: Option<SourceCategory>,
 }
 
@@ -173,6 +175,9 @@ impl TableAccounts {
             let others = self.accounts.split_off(1.min(self.accounts.len()));
             others.iter().for_each(|it| self.warn_left_out(it));
         }
+        for account in &mut self.accounts {
+            repeated_rows::leave_out(account, &mut self.notes);
+        }
         if let [account] = self.accounts.as_mut_slice()
             && account.number.is_empty()
         {
@@ -266,7 +271,8 @@ impl AccountRows {
         let known = self.known_kind(facts);
         let steps = self.steps(mapping);
         let proof = running_balance::prove_in_any_order(&steps);
-        balance_notes::warn_contradiction(&steps, proof, self.currency, notes);
+        let is_contradicted =
+            balance_notes::warn_contradiction(&steps, proof, self.currency, notes);
         self.settle_pluses();
         let has_open = self.details.iter().any(|it| it.sign == Sign::Number);
         let (charges, is_open) = self.charges(facts, proof, (known, shared));
@@ -290,6 +296,9 @@ impl AccountRows {
         if mapping.unbalanced_is_pending {
             self.mark_pending();
         }
+        let trusted = proof.filter(|_| !is_contradicted);
+        let change = trusted.and_then(|it| stated_change::find(&self, &steps, it));
+        let stated_change_minor = if is_owned { change } else { change.map(i64::saturating_neg) };
         let balance = proof.and_then(|it| self.balance((&steps, it), is_owned == kind.is_debt()));
         let trades = match kind {
             AccountKind::Investment => self.trades(),
@@ -309,7 +318,8 @@ impl AccountRows {
             ..AccountDraft::new(external_id, name, kind, self.currency)
         };
         let charges = (is_open && has_open).then_some(charges);
-        (FileAccount::new(None, draft), OpenQuestions { charges, kind: found.is_none() })
+        let account = FileAccount { bank: None, draft, stated_change_minor };
+        (account, OpenQuestions { charges, kind: found.is_none() })
     }
 
     /// The kind of account before its rows are examined: by the mapping, its name, and the rest of the file.
@@ -461,10 +471,7 @@ impl AccountRows {
             }
             fits.push(minor.is_some());
         }
-        if self.rows.iter().any(|it| it.external_id.is_some()) {
-            let distinct = make_ids_unique(&mut self.rows);
-            fits.iter_mut().zip(distinct).for_each(|(fits, distinct)| *fits &= distinct);
-        }
+        number_ids(&mut self.rows);
         let mut kept = fits.iter();
         self.rows.retain(|_| kept.next().copied().unwrap_or(true));
         fits

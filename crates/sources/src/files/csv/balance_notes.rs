@@ -5,15 +5,15 @@ use base::{Currency, Money};
 use super::running_balance::{self, BalanceStep, Contradiction, Proof};
 use crate::files::{NoteKind, Notes};
 
-/// Warns if the balances and the rows disagree.
+/// Warns if the balances and the rows disagree. Tells whether they do.
 pub(super) fn warn_contradiction(
     steps: &[BalanceStep],
     proof: Option<Proof>,
     currency: Currency,
     notes: &mut Notes,
-) {
+) -> bool {
     let (line, text) = match running_balance::find_contradiction(steps, proof) {
-        None => return,
+        None => return false,
         Some(Contradiction::Gap(gap)) => {
             let amount = i64::try_from(gap.minor).unwrap_or(i64::MAX);
             let amount = Money::new(amount, currency);
@@ -35,6 +35,7 @@ pub(super) fn warn_contradiction(
         }
     };
     notes.warn(NoteKind::Unbalanced, line, text);
+    true
 }
 
 /// Warns that the balances of a deposit account go the other way than its amounts.

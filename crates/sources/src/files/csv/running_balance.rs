@@ -181,6 +181,13 @@ pub(super) fn closing(steps: &[BalanceStep], proof: Proof) -> Option<i64> {
     steps.iter().any(|it| it.day == last && it.balance_minor == end).then_some(end)
 }
 
+/// By how much the balances change from before the first row to after the last. None if the rows do not lead from one to
+/// the other.
+pub(super) fn change(steps: &[BalanceStep], proof: Proof) -> Option<i64> {
+    let change = ends(steps, proof.adds_up)?.map_or(0, |(start, end)| end - start);
+    i64::try_from(change).ok()
+}
+
 /// The balances before and after all rows, if the rows lead from one to the other in some order: every balance before a
 /// row is the balance after another row, but for the first. The inner value is none if they are the same.
 fn ends(steps: &[BalanceStep], adds_up: bool) -> Option<Option<(i128, i128)>> {
@@ -293,6 +300,7 @@ mod tests {
             Proof { adds_up: true, is_oldest_first: true, steps: 5, hits: 4, is_in_order: true };
         assert_eq!(find_contradiction(&rows, Some(proof)), None);
         assert_eq!(closing(&rows, proof), Some(80));
+        assert_eq!(change(&rows, proof), Some(-20));
     }
 
     #[test]

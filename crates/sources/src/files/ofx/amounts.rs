@@ -1,9 +1,6 @@
 //! Amounts of OFX rows and trades: in the currency of the statement, or in another one with its rate.
 
-use std::borrow::Cow;
-
 use base::{Currency, Money, divide_half_even};
-use memchr::{memchr, memmem};
 
 use crate::files::plain_amount::{Comma, amount, plain, quote, rounding_note};
 use crate::json_decimal::parse_json_decimal;
@@ -53,81 +50,11 @@ impl WrittenAmount<'_> {
     }
 }
 
-/// Which decimal mark the amounts of a file have, for an amount such as `1,234`, which does not tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct AmountMarks {
-    has_points: bool,
-    has_commas: bool,
-}
-
-const TAG: &[u8] = b"TRNAMT>";
-
-impl AmountMarks {
-    pub(super) fn of(text: &str) -> AmountMarks {
-        let mut marks = AmountMarks::default();
-        let bytes = text.as_bytes();
-        for tag in memmem::find_iter(bytes, TAG) {
-            let rest = &bytes[tag + TAG.len()..];
-            let is_amount = |it: &&u8| matches!(it, b'0'..=b'9' | b'+' | b'-' | b'.' | b',' | b' ');
-            let length = rest.iter().take_while(is_amount).count();
-            let amount = rest[..length].trim_ascii_end();
-            let mark = amount.iter().rposition(|it| matches!(it, b'.' | b','));
-            if let Some(at) = mark.filter(|it| amount.len() - it != 4) {
-                marks.has_points |= amount[at] == b'.';
-                marks.has_commas |= amount[at] == b',';
-            }
-        }
-        marks
-    }
-
-    /// The amount with the mark that the other amounts of the file say: `1,234` is 1234 beside `12.50`, and 1.234 beside
-    /// `12,50`.
-    pub(super) fn settle<'a>(self, amount: Cow<'a, str>) -> Cow<'a, str> {
-        if !self.has_commas && memchr(b',', amount.as_bytes()).is_none() {
-            return amount;
-        }
-        let unsigned = amount.trim_start_matches(['+', '-']);
-        let Some((whole, fraction)) = unsigned.split_once([',', '.']) else { return amount };
-        let is_digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
-        let is_open = (1..=3).contains(&whole.len())
-            && fraction.len() == 3
-            && !whole.starts_with('0')
-            && is_digits(whole)
-            && is_digits(fraction);
-        let is_comma = amount.contains(',');
-        match (self.has_points, self.has_commas) {
-            (true, false) if is_open && is_comma => Cow::Owned(amount.replace(',', "")),
-            (false, true) if is_open && is_comma => Cow::Owned(amount.replace(',', ".")),
-            (false, true) if is_open => Cow::Owned(amount.replace('.', "")),
-            _ => amount,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::borrow::Cow;
-
     use base::Currency;
 
-    use super::{AmountMarks, WrittenAmount};
-
-    #[test]
-    fn other_amounts_tell_whether_a_mark_separates_thousands() {
-        let settled = |others: &str, text: &str| {
-            AmountMarks::of(others).settle(Cow::Borrowed(text)).into_owned()
-        };
-        let (points, commas) = ("<TRNAMT>-12.50<NAME>A", "<TRNAMT>-12,50</TRNAMT>");
-        assert_eq!(settled(points, "-1,234"), "-1234");
-        assert_eq!(settled(points, "1.234"), "1.234");
-        assert_eq!(settled(commas, "1,234"), "1.234");
-        assert_eq!(settled(commas, "1.234"), "1234");
-        assert_eq!(settled("<TRNAMT>7,500", "1,234"), "1,234");
-        assert_eq!(settled(&format!("{points}{commas}"), "1,234"), "1,234");
-        for text in ["", ",", "0,123", "1,234.50", "1234,567", "12,3é4"] {
-            assert_eq!(settled(points, text), text);
-        }
-    }
+    use super::WrittenAmount;
 
     fn check(text: &str, currency: &str, rate: Option<&str>, expected: &str) {
         let written = WrittenAmount { text, currency: Some(currency), rate };

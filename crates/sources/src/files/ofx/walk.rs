@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use base::Currency;
 
-use super::amounts::AmountMarks;
 use super::lines::Lines;
 use super::position::{Position, Securities, Security};
 use super::row::Row;
@@ -14,6 +13,7 @@ use super::status::Status;
 use super::tags::{Aggregate, DETAIL_RANK, Part, aggregate};
 use super::tokens::{Token, Tokens};
 use super::trade::{ParsedTrade, Trade};
+use crate::files::amount_marks::AmountMarks;
 use crate::files::limits::{ACCOUNTS_MAX, counted};
 use crate::files::plain_amount::quote;
 use crate::files::{NoteKind, Notes, ParseOptions, Rejections};
@@ -51,7 +51,7 @@ impl<'a, 'h> Walker<'a, 'h> {
     pub(super) fn over(text: &'a str, options: &'h ParseOptions) -> Walker<'a, 'h> {
         let mut walk = Walker {
             options,
-            marks: AmountMarks::of(text),
+            marks: AmountMarks::of_ofx(text),
             lines: Lines::new(text),
             open: Vec::new(),
             statement: None,

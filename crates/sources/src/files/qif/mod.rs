@@ -12,6 +12,7 @@ use base::category::Category;
 use base::draft::{AccountDraft, AccountKind, TradeDraft, TransactionDraft};
 use base::{Currency, Date, Money};
 
+use super::amount_marks::{AmountMarks, is_open};
 use super::limits::{ACCOUNTS_MAX, counted};
 use super::ofx::tokens::clean;
 use super::plain_amount::{Comma, amount, quote, rounding_note};
@@ -46,8 +47,9 @@ fn is_headless(opening: &str) -> bool {
 
 pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents, FileError> {
     let text = decode(bytes);
-    let Survey { order, is_ambiguous, symbols } = survey(&text, options);
-    let mut builder = AccountsBuilder::new(order, symbols, options);
+    let survey = survey(&text, options);
+    let Survey { order, is_ambiguous, .. } = survey;
+    let mut builder = AccountsBuilder::new(survey, options);
     for item in Records::new(&text) {
         builder.take(item);
     }
@@ -83,16 +85,20 @@ struct Survey<'a> {
     is_ambiguous: bool,
     /// The symbols of securities by name.
     symbols: HashMap<&'a str, &'a str>,
+    /// The decimal marks of the amounts.
+    marks: AmountMarks,
 }
 
 fn survey<'a>(text: &'a str, options: &ParseOptions) -> Survey<'a> {
     let (mut evidence, mut symbols) = (Evidence::default(), HashMap::new());
-    let mut current = Section::Unknown;
+    let (mut current, mut marks) = (Section::Unknown, AmountMarks::default());
     for item in Records::new(text) {
         match (item, current) {
             (Item::Begin { section, .. }, _) => current = section,
             (Item::Record(record), Section::Rows(_)) => {
                 record.date.into_iter().for_each(|it| evidence.note(it));
+                let amount = record.amount.or(record.precise_amount);
+                amount.into_iter().for_each(|it| marks.count(it.trim().as_bytes()));
             }
             (Item::Record(record), Section::Securities) if symbols.len() < SYMBOLS_MAX => {
                 symbols.extend(record.number.zip(record.symbol));
@@ -101,13 +107,14 @@ fn survey<'a>(text: &'a str, options: &ParseOptions) -> Survey<'a> {
         }
     }
     let (order, is_ambiguous) = evidence.order(options);
-    Survey { order, is_ambiguous, symbols }
+    Survey { order, is_ambiguous, symbols, marks }
 }
 
 /// The accounts of a file while it is read.
 struct AccountsBuilder<'a, 'h> {
     order: DateOrder,
     symbols: HashMap<&'a str, &'a str>,
+    marks: AmountMarks,
     options: &'h ParseOptions,
     section: Section,
     /// The account named for the next section.
@@ -122,14 +129,12 @@ struct AccountsBuilder<'a, 'h> {
 }
 
 impl<'a, 'h> AccountsBuilder<'a, 'h> {
-    fn new(
-        order: DateOrder,
-        symbols: HashMap<&'a str, &'a str>,
-        options: &'h ParseOptions,
-    ) -> AccountsBuilder<'a, 'h> {
+    fn new(survey: Survey<'a>, options: &'h ParseOptions) -> AccountsBuilder<'a, 'h> {
+        let Survey { order, symbols, marks, .. } = survey;
         AccountsBuilder {
             order,
             symbols,
+            marks,
             options,
             section: Section::Unknown,
             named: None,
@@ -257,7 +262,11 @@ impl<'a, 'h> AccountsBuilder<'a, 'h> {
             return Ok((draft(posted_on, amount, description), None));
         }
         let written = written.ok_or("the transaction has no amount (T)")?;
-        let parsed = amount(written, Comma::Grouping, currency)?;
+        // The other amounts tell whether the mark of 1.234 separates thousands.
+        let parsed = match self.marks.is_known() && is_open(written) {
+            true => amount(&self.marks.settle(written.into()), Comma::Improper, currency)?,
+            false => amount(written, Comma::Grouping, currency)?,
+        };
         let note = parsed.is_rounded.then(|| rounding_note(written, parsed.money));
         let draft = draft(posted_on, parsed.money, description(record));
         let category = record.category.filter(|_| !record.is_split).and_then(source_category);
