@@ -17,7 +17,6 @@ use super::unpacked::UnpackedImage;
 use super::{
     Release, TARGETS, Target, deb, deploy_files, oci, own_target, pack, read, trials, version,
 };
-use crate::postgres::Cluster;
 use crate::{install, output_of, root, run, target_folder};
 
 /// Ten times the highest exposure that `systemd-analyze security` may report.
@@ -33,7 +32,7 @@ pub(crate) fn install() -> Result<()> {
     deploy_files::install()
 }
 
-pub(crate) fn run_all(cluster: &Cluster) -> Result<()> {
+pub(crate) fn run_all() -> Result<()> {
     let folder = target_folder()?.join("tests/packages");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
@@ -55,11 +54,11 @@ pub(crate) fn run_all(cluster: &Cluster) -> Result<()> {
         );
         return Ok(());
     };
-    ways(own, &folder.join("ways"), cluster)
+    ways(own, &folder.join("ways"))
 }
 
 /// Packs the program beside this one, and tries each way of installing it.
-fn ways(target: &Target, folder: &Path, cluster: &Cluster) -> Result<()> {
+fn ways(target: &Target, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
     // Without the names of its functions, a third of the program, as it is shipped.
     let stripped = folder.join("stripped");
@@ -73,7 +72,7 @@ fn ways(target: &Target, folder: &Path, cluster: &Cluster) -> Result<()> {
     pack::packages(folder, target, &program, &release)?;
     pack::image(folder, target, &program, &release)?;
     pack::checksums(folder)?;
-    trials::all(folder, target, cluster)?;
+    trials::all(folder, target)?;
     // They are large, and the next run makes them again.
     Ok(fs::remove_dir_all(folder)?)
 }

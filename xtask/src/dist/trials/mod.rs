@@ -2,6 +2,7 @@
 //! `cargo xtask image` try what they have built; the gate tries packages of the program that its other steps use.
 
 mod container;
+mod database;
 mod documents;
 mod plain;
 mod processes;
@@ -16,7 +17,6 @@ use std::thread;
 use anyhow::{Context as _, Result, anyhow, ensure};
 
 use super::Target;
-use crate::postgres::Cluster;
 use crate::target_folder;
 use sandbox::Sandbox;
 
@@ -68,7 +68,7 @@ fn staged(folder: &Path) -> Result<PathBuf> {
 }
 
 /// Tries everything at the same time, because most of it waits.
-pub(crate) fn all(folder: &Path, target: &Target, cluster: &Cluster) -> Result<()> {
+pub(crate) fn all(folder: &Path, target: &Target) -> Result<()> {
     if !Sandbox::is_possible("installing packages, and running the image and proxies")? {
         return plain::check(folder, target).context("the program of the archive");
     }
@@ -78,7 +78,7 @@ pub(crate) fn all(folder: &Path, target: &Target, cluster: &Cluster) -> Result<(
             ("the service of the archive", scope.spawn(|| service::check_archive(folder, target))),
             ("the Debian package", scope.spawn(|| service::check_debian(folder, target))),
             ("the image", scope.spawn(|| container::check(folder, target))),
-            ("two processes", scope.spawn(|| processes::check(folder, target, cluster))),
+            ("two processes", scope.spawn(|| processes::check(folder, target))),
         ];
         trials.map(|(name, trial)| match trial.join() {
             Ok(outcome) => outcome.context(name),

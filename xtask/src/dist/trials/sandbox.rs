@@ -36,8 +36,8 @@ mv usr/bin/systemctl usr/bin/systemctl.real
 cp --remove-destination "$3"/* usr/bin/
 rm -f usr/sbin/policy-rc.d
 ip link set lo up
-for address in 192.0.2.1 192.0.2.7 172.30.47.11 172.30.47.12; do ip address add "$address/32" dev lo; done
-printf '127.0.0.1 localhost\n192.0.2.1 money.example.net\n172.30.47.11 evenkeel\n172.30.47.12 evenkeel\n' > etc/hosts
+for address in 192.0.2.1 192.0.2.7 172.30.47.11 172.30.47.12 172.30.47.13; do ip address add "$address/32" dev lo; done
+printf '127.0.0.1 localhost\n192.0.2.1 money.example.net\n172.30.47.11 evenkeel\n172.30.47.12 evenkeel\n172.30.47.13 postgres\n' > etc/hosts
 echo ready
 cat > /dev/null
 "#;
@@ -48,6 +48,8 @@ pub(super) const HOST: &str = "money.example.net";
 pub(super) const VISITOR: &str = "192.0.2.7";
 /// The addresses of the name `evenkeel`, as Docker's name server would list the processes of a service.
 pub(super) const PROCESSES: [&str; 2] = ["172.30.47.11", "172.30.47.12"];
+/// The address of the name `postgres`, the database of the compose file.
+pub(super) const DATABASE: &str = "172.30.47.13";
 
 pub(super) struct Sandbox {
     holder: Child,
