@@ -15,7 +15,8 @@ use serde_json::Value;
 use super::archive::Compression;
 use super::unpacked::UnpackedImage;
 use super::{
-    Release, TARGETS, Target, deb, deploy_files, oci, own_target, pack, read, trials, version,
+    Release, TARGETS, Target, buildah, deb, deploy_files, oci, own_target, pack, read, trials,
+    version,
 };
 use crate::{install, output_of, root, run, target_folder};
 
@@ -77,7 +78,7 @@ fn ways(target: &Target, folder: &Path) -> Result<()> {
     Ok(fs::remove_dir_all(folder)?)
 }
 
-/// The image is written twice with the same bytes, and umoci unpacks it to a root with the right owners and command.
+/// The image is written twice with the same bytes, and umoci and buildah unpack it to a root with the right owners and command.
 /// Returns the image's settings.
 fn image(target: &Target, folder: &Path) -> Result<Value> {
     pack::image(folder, target, &stand_in(), &STAND_IN)?;
@@ -87,6 +88,7 @@ fn image(target: &Target, folder: &Path) -> Result<Value> {
     ensure!(first == read(&file)?, "two images of the same content differ");
     let unpacked = UnpackedImage::new(&file, &folder.join("image"), STAND_IN.version, target)?;
     unpacked.check(target, STAND_IN.version)?;
+    buildah::check(&file, target, &unpacked)?;
     ensure!(unpacked.created == "2023-11-14T22:13:20Z", "the image is of {}", unpacked.created);
     starts(&unpacked.root.join("usr/bin/evenkeel"))?;
     Ok(unpacked.settings)
@@ -101,6 +103,7 @@ fn images(folder: &Path) -> Result<()> {
     for target in &TARGETS {
         let unpacked = UnpackedImage::new(&file, &folder.join("images"), STAND_IN.version, target)?;
         unpacked.check(target, STAND_IN.version)?;
+        buildah::check(&file, target, &unpacked)?;
         starts(&unpacked.root.join("usr/bin/evenkeel"))?;
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! What is shipped: static programs with checksums and a dependency list, Debian packages, and container images.
 
 mod archive;
+mod buildah;
 pub(crate) mod check;
 mod deb;
 mod dependencies;
