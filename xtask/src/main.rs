@@ -13,6 +13,7 @@ mod install;
 mod installations;
 mod licences;
 mod mcp;
+mod node;
 mod plaid_sandbox;
 mod postgres;
 mod promtool;

@@ -30,6 +30,7 @@ const STAND_IN: Release<'_> =
 
 pub(crate) fn install() -> Result<()> {
     install::package_tools()?;
+    trials::database::install()?;
     deploy_files::install()
 }
 

@@ -2,7 +2,7 @@
 //! `cargo xtask image` try what they have built; the gate tries packages of the program that its other steps use.
 
 mod container;
-mod database;
+pub(crate) mod database;
 mod documents;
 mod plain;
 mod processes;
@@ -34,6 +34,7 @@ pub(crate) fn packages(folder: &Path, target: &Target) -> Result<()> {
     let folder = &staged(folder)?;
     plain::check(folder, target).context("the program of the archive")?;
     if Sandbox::is_possible("installing the archive and the Debian package")? {
+        database::stage(folder)?;
         service::check_archive(folder, target).context("the service of the archive")?;
         service::check_debian(folder, target).context("the Debian package")?;
         println!("the archive and the Debian package were installed and work");
@@ -72,6 +73,7 @@ pub(crate) fn all(folder: &Path, target: &Target) -> Result<()> {
     if !Sandbox::is_possible("installing packages, and running the image and proxies")? {
         return plain::check(folder, target).context("the program of the archive");
     }
+    database::stage(folder)?;
     let together = thread::scope(|scope| {
         let trials = [
             ("the program of the archive", scope.spawn(|| plain::check(folder, target))),

@@ -24,7 +24,7 @@ pub(super) fn check(folder: &Path, target: &Target) -> Result<()> {
     let sandbox = Sandbox::start("processes", folder)?;
     fs::copy(root().join(CADDYFILE), folder.join("compose-Caddyfile"))?;
     make_secrets(&sandbox).context("the service `secrets` of the compose file")?;
-    database::start(&sandbox)?;
+    database::start(&sandbox, folder)?;
     let settings = deploy_files::environment(COMPOSE, "evenkeel")?;
     sandbox.shell(&format!(
         "tar --extract --gzip --file /mnt/{name}.tar.gz --directory /opt
@@ -33,12 +33,17 @@ pub(super) fn check(folder: &Path, target: &Target) -> Result<()> {
          cp /mnt/compose-Caddyfile /etc/caddy/Caddyfile",
         name = pack::archive_stem(target)
     ))?;
-    let start = |index: usize| Process::start(&sandbox, folder, index, &settings);
+    serve(&sandbox, folder, &settings).with_context(|| database::last_lines(&sandbox))
+}
+
+/// Visits the pages while processes stop, are killed and start.
+fn serve(sandbox: &Sandbox, folder: &Path, settings: &[(String, String)]) -> Result<()> {
+    let start = |index: usize| Process::start(sandbox, folder, index, settings);
     let (mut first, second) = (start(0)?, start(1)?);
     let caddy = "XDG_DATA_HOME=/var/lib XDG_CONFIG_HOME=/var/lib setsid caddy run --adapter caddyfile \
                  --config /etc/caddy/Caddyfile > /var/log/caddy.journal 2>&1 < /dev/null &";
     sandbox.shell(caddy)?;
-    let visitor = Visitor::new(&sandbox, "localhost", super::service::CADDY_AUTHORITY);
+    let visitor = Visitor::new(sandbox, "localhost", super::service::CADDY_AUTHORITY);
     visitor.wait_for_page()?;
     // Forms are sent while both processes run: older versions of Caddy do not try a request with a body again.
     visitor.set_up(&first.setup_code()?)?;
@@ -64,7 +69,7 @@ pub(super) fn check(folder: &Path, target: &Target) -> Result<()> {
 
 /// Each `docker compose up` runs the command, as root without capabilities. Later ones change no secret, because the
 /// database and the stored data need the first ones.
-fn make_secrets(sandbox: &Sandbox) -> Result<()> {
+pub(super) fn make_secrets(sandbox: &Sandbox) -> Result<()> {
     let words = deploy_files::command(COMPOSE, "secrets")?;
     sandbox.shell("mkdir /secrets")?;
     let make = || -> Result<String> {
