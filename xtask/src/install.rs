@@ -189,6 +189,7 @@ pub(crate) fn package_tools() -> Result<()> {
         ("nginx", "nginx-light"),
         ("caddy", "caddy"),
         ("openssl", "openssl"),
+        ("age", "age"),
     ])
 }
 

@@ -4,6 +4,7 @@
 mod container;
 pub(crate) mod database;
 mod documents;
+mod operator;
 mod plain;
 mod processes;
 mod sandbox;
