@@ -179,6 +179,7 @@ pub(crate) fn c_compiler(wanted: &[(&str, &str)]) -> Result<()> {
 pub(crate) fn package_tools() -> Result<()> {
     apt(&[
         ("umoci", "umoci"),
+        ("buildah", "buildah"),
         ("dpkg-deb", "dpkg"),
         ("deb-systemd-helper", "init-system-helpers"),
         ("unshare", "util-linux"),
@@ -188,6 +189,7 @@ pub(crate) fn package_tools() -> Result<()> {
         ("nginx", "nginx-light"),
         ("caddy", "caddy"),
         ("openssl", "openssl"),
+        ("age", "age"),
     ])
 }
 

@@ -13,6 +13,7 @@ mod install;
 mod installations;
 mod licences;
 mod mcp;
+mod node;
 mod plaid_sandbox;
 mod postgres;
 mod promtool;
@@ -59,6 +60,10 @@ usage: cargo xtask <task>
                     and check that nothing is lost, doubled or stuck
   dist [TARGET]     build what is shipped into target/packages: static programs, Debian packages,
                     dependency lists and checksums; then install and try those for this machine
+  dist --build-only [TARGET]
+                    the same without trying it
+  dist --compare [TARGET]
+                    build the last commit in two folders, and fail if the bytes differ
   image [TARGET]    write container images of the programs that `dist` has built, and try the one
                     for this machine
   postgres          run a temporary PostgreSQL until its input ends or Ctrl-C
@@ -105,6 +110,8 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
             quality::measure(seeds, file.first().copied())
         }
         ["storm", options @ ..] => storm::start(options),
+        ["dist", "--compare", targets @ ..] => dist::compare::check(targets),
+        ["dist", "--build-only", targets @ ..] => dist::programs_untried(targets),
         ["dist", targets @ ..] => dist::programs(targets),
         ["image", targets @ ..] => dist::images(targets),
         ["postgres"] => postgres::in_foreground(),

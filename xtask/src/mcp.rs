@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::Value;
 
 use crate::demo_server::DemoServer;
-use crate::{install, root, run, target_folder};
+use crate::{install, node, root, run, target_folder};
 
 /// The versions of the suite, of Node.js and of the SDKs, the forwarder and the clients.
 const FOLDER: &str = "xtask/mcp";
@@ -137,23 +137,7 @@ fn logged(mut command: Command, log: &Path) -> Result<String> {
 
 /// The folder of the suite and of the Node.js that it needs, installed on first use.
 fn node_modules() -> Result<PathBuf> {
-    let folder = target_folder()?.join("mcp").join("node");
-    let modules = folder.join("node_modules");
-    let wanted = fs::read_to_string(root().join(FOLDER).join("package-lock.json"))?;
-    if fs::read_to_string(folder.join("installed.json")).is_ok_and(|it| it == wanted) {
-        return Ok(modules);
-    }
-    install::npm()?;
-    println!("installing the MCP conformance suite with npm");
-    fs::create_dir_all(&folder)?;
-    for name in ["package.json", "package-lock.json"] {
-        fs::copy(root().join(FOLDER).join(name), folder.join(name))?;
-    }
-    let mut npm = Command::new("npm");
-    npm.current_dir(&folder).args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
-    run(&mut npm).context("the conformance suite could not be installed")?;
-    fs::write(folder.join("installed.json"), wanted)?;
-    Ok(modules)
+    node::packages("mcp/node", FOLDER).context("the conformance suite could not be installed")
 }
 
 /// The Python that has the SDK, installed on first use.

@@ -47,8 +47,6 @@ rm -rf "$2"
 
 pub(crate) struct Cluster {
     port: u16,
-    /// The folder of its files and of its socket.
-    folder: PathBuf,
     cleanup: Child,
 }
 
@@ -100,7 +98,7 @@ impl Cluster {
         let mut cleanup = as_owner(Path::new("sh"), owner, &folder);
         cleanup.args(["-c", CLEANUP, "caretaker"]).arg(programs.join("pg_ctl")).arg(&folder);
         cleanup.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut cluster = Cluster { port: 0, folder: folder.clone(), cleanup: cleanup.spawn()? };
+        let mut cluster = Cluster { port: 0, cleanup: cleanup.spawn()? };
 
         let mut initdb = as_owner(&programs.join("initdb"), owner, &folder);
         initdb.args(["--auth=trust", "--username=evenkeel", "--encoding=UTF8", "--locale=C"]);
@@ -115,23 +113,6 @@ impl Cluster {
 
     pub(crate) fn url(&self) -> String {
         format!("postgres://evenkeel@127.0.0.1:{}/postgres", self.port)
-    }
-
-    /// Creates a database, and returns its address by the socket, which also processes in another network reach.
-    pub(crate) fn create_database(&self, name: &str) -> Result<String> {
-        self.administer("createdb", name)?;
-        let (folder, port) = (self.folder.display(), self.port);
-        Ok(format!("postgres://evenkeel@/{name}?host={folder}&port={port}"))
-    }
-
-    pub(crate) fn drop_database(&self, name: &str) -> Result<()> {
-        self.administer("dropdb", name)
-    }
-
-    fn administer(&self, program: &str, database: &str) -> Result<()> {
-        let mut command = Command::new(install()?.join(program));
-        command.args(["--host", "127.0.0.1", "--port", &self.port.to_string()]);
-        output_of(command.args(["--username", "evenkeel", database])).map(|_| ())
     }
 }
 

@@ -15,9 +15,9 @@ use serde_json::Value;
 use super::archive::Compression;
 use super::unpacked::UnpackedImage;
 use super::{
-    Release, TARGETS, Target, deb, deploy_files, oci, own_target, pack, read, trials, version,
+    Release, TARGETS, Target, buildah, deb, deploy_files, oci, own_target, pack, read, trials,
+    version,
 };
-use crate::postgres::Cluster;
 use crate::{install, output_of, root, run, target_folder};
 
 /// Ten times the highest exposure that `systemd-analyze security` may report.
@@ -30,10 +30,11 @@ const STAND_IN: Release<'_> =
 
 pub(crate) fn install() -> Result<()> {
     install::package_tools()?;
+    trials::database::install()?;
     deploy_files::install()
 }
 
-pub(crate) fn run_all(cluster: &Cluster) -> Result<()> {
+pub(crate) fn run_all() -> Result<()> {
     let folder = target_folder()?.join("tests/packages");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
@@ -55,11 +56,11 @@ pub(crate) fn run_all(cluster: &Cluster) -> Result<()> {
         );
         return Ok(());
     };
-    ways(own, &folder.join("ways"), cluster)
+    ways(own, &folder.join("ways"))
 }
 
 /// Packs the program beside this one, and tries each way of installing it.
-fn ways(target: &Target, folder: &Path, cluster: &Cluster) -> Result<()> {
+fn ways(target: &Target, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
     // Without the names of its functions, a third of the program, as it is shipped.
     let stripped = folder.join("stripped");
@@ -73,12 +74,12 @@ fn ways(target: &Target, folder: &Path, cluster: &Cluster) -> Result<()> {
     pack::packages(folder, target, &program, &release)?;
     pack::image(folder, target, &program, &release)?;
     pack::checksums(folder)?;
-    trials::all(folder, target, cluster)?;
+    trials::all(folder, target)?;
     // They are large, and the next run makes them again.
     Ok(fs::remove_dir_all(folder)?)
 }
 
-/// The image is written twice with the same bytes, and umoci unpacks it to a root with the right owners and command.
+/// The image is written twice with the same bytes, and umoci and buildah unpack it to a root with the right owners and command.
 /// Returns the image's settings.
 fn image(target: &Target, folder: &Path) -> Result<Value> {
     pack::image(folder, target, &stand_in(), &STAND_IN)?;
@@ -88,6 +89,7 @@ fn image(target: &Target, folder: &Path) -> Result<Value> {
     ensure!(first == read(&file)?, "two images of the same content differ");
     let unpacked = UnpackedImage::new(&file, &folder.join("image"), STAND_IN.version, target)?;
     unpacked.check(target, STAND_IN.version)?;
+    buildah::check(&file, target, &unpacked)?;
     ensure!(unpacked.created == "2023-11-14T22:13:20Z", "the image is of {}", unpacked.created);
     starts(&unpacked.root.join("usr/bin/evenkeel"))?;
     Ok(unpacked.settings)
@@ -102,6 +104,7 @@ fn images(folder: &Path) -> Result<()> {
     for target in &TARGETS {
         let unpacked = UnpackedImage::new(&file, &folder.join("images"), STAND_IN.version, target)?;
         unpacked.check(target, STAND_IN.version)?;
+        buildah::check(&file, target, &unpacked)?;
         starts(&unpacked.root.join("usr/bin/evenkeel"))?;
     }
     Ok(())

@@ -1,7 +1,9 @@
 //! What is shipped: static programs with checksums and a dependency list, Debian packages, and container images.
 
 mod archive;
+mod buildah;
 pub(crate) mod check;
+pub(crate) mod compare;
 mod deb;
 mod dependencies;
 mod deploy_files;
@@ -92,22 +94,44 @@ fn chosen(names: &[&str]) -> Result<Vec<&'static Target>> {
 /// `cargo xtask dist`: programs, Debian packages, dependency lists and checksums in `target/packages`. Those for this
 /// machine are then installed and tried.
 pub(crate) fn programs(names: &[&str]) -> Result<()> {
+    let targets = chosen(names)?;
+    build(&targets)?;
+    match own_of(&targets) {
+        Some(own) => trials::packages(&packages()?, own),
+        None => Ok(()),
+    }
+}
+
+/// `cargo xtask dist --build-only`: the same without trying it.
+pub(crate) fn programs_untried(names: &[&str]) -> Result<()> {
+    build(&chosen(names)?)
+}
+
+fn build(targets: &[&'static Target]) -> Result<()> {
     let release = release()?;
     let folder = packages()?;
-    let targets = chosen(names)?;
-    for target in &targets {
+    for target in targets {
         let program = program::build(target, release.seconds)?;
         write(&folder.join(program_name(target)), &program)?;
         pack::packages(&folder, target, &program, &release)?;
         let list = serde_json::to_string_pretty(&dependencies_of(target)?)?;
-        let name = format!("{}.cdx.json", pack::archive_stem(target));
-        write(&folder.join(name), list.as_bytes())?;
+        write(&folder.join(dependencies_name(target)), list.as_bytes())?;
     }
-    pack::checksums(&folder)?;
-    match own_of(&targets) {
-        Some(own) => trials::packages(&folder, own),
-        None => Ok(()),
-    }
+    pack::checksums(&folder)
+}
+
+/// What a build writes for an architecture: the program, its archive, the Debian package and the dependency list.
+fn files_of(target: &Target) -> [String; 4] {
+    [
+        program_name(target),
+        format!("{}.tar.gz", pack::archive_stem(target)),
+        deb::file_name(target, version()),
+        dependencies_name(target),
+    ]
+}
+
+fn dependencies_name(target: &Target) -> String {
+    format!("{}.cdx.json", pack::archive_stem(target))
 }
 
 /// `cargo xtask image`: container images of the programs that `cargo xtask dist` has built. The one for this machine is

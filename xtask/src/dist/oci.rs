@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::archive::{self, Entry};
 use super::{Release, Target, hex_sha256, instant};
 
-/// The number of the image's user and group. Any other works as well.
+/// The number of the image's user and group. Another one needs a folder of its own at `/data`.
 const USER: u32 = 1_000;
 const SECOND_NANOS: u64 = 1_000_000_000;
 

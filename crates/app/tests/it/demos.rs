@@ -1,6 +1,7 @@
 //! `evenkeel demo`, as a first-time user runs it.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
 
@@ -38,6 +39,22 @@ async fn the_printed_curl_line_works_and_no_files_are_left_behind() {
         fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["errors.txt", "output.txt", "ready.json"]);
+}
+
+#[tokio::test]
+async fn the_demo_opens_its_link_with_the_program_of_the_desktop() {
+    let folder = tempfile::tempdir().unwrap();
+    let opener = folder.path().join("xdg-open");
+    fs::write(&opener, "#!/bin/sh\nprintf %s \"$*\" > opened.txt\n").unwrap();
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = program(folder.path());
+    command.args(["demo", "--open", "--listen", "127.0.0.1:0"]).env("PATH", folder.path());
+    let mut demo = launch(command, folder.path());
+    demo.wait_until_ready();
+    let link = demo.fact("sign_in_url").to_owned();
+    let opened = || fs::read_to_string(folder.path().join("opened.txt")).unwrap_or_default();
+    wait_until("the opener has the link", || opened() == link);
+    demo.stop();
 }
 
 #[tokio::test]

@@ -131,6 +131,19 @@ async fn doctor_asks_the_providers_of_single_sign_on() {
 }
 
 #[tokio::test]
+async fn doctor_names_certificate_authorities_that_cannot_be_read() {
+    let it = Installation::new().await;
+    let empty = it.path("empty.pem");
+    fs::write(&empty, "no certificate").unwrap();
+    for file in ["/nonexistent", empty.to_str().unwrap()] {
+        let mut command = it.command(&["doctor"]);
+        let report = outcome(command.env("SSL_CERT_FILE", file)).output;
+        let found = report.lines().find(|it| it.contains(" certificates ")).unwrap();
+        assert!(found.starts_with("warn ") && found.contains("set SSL_CERT_FILE"), "{found}");
+    }
+}
+
+#[tokio::test]
 async fn a_wrong_counter_is_found() {
     let it = Installation::new().await;
     it.start(&["demo"]).stop();

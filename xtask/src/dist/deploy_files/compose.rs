@@ -34,6 +34,21 @@ pub(crate) fn environment(path: &str, service: &str) -> Result<Vec<(String, Stri
     environment_of(at(&document(path)?, &["services", service])?)
 }
 
+/// The command that the container of a service runs, if the file names the whole of it.
+pub(crate) fn command(path: &str, service: &str) -> Result<Vec<String>> {
+    let document = document(path)?;
+    let service = at(&document, &["services", service])?;
+    let words = list(service, &["entrypoint"])?.iter().chain(list(service, &["command"])?);
+    words
+        .map(|it| Ok(plain_dollars(it.as_str().context("a word of the command is no text")?)))
+        .collect()
+}
+
+/// Compose replaces variables, so a dollar sign for the shell is written twice.
+fn plain_dollars(text: &str) -> String {
+    text.replace("$$", "$")
+}
+
 fn environment_of(service: &Value) -> Result<Vec<(String, String)>> {
     let variables = service["environment"].as_object().cloned().unwrap_or_default();
     let pair = |(name, value): (String, Value)| {

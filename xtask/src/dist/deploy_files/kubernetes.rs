@@ -13,9 +13,13 @@ use crate::{install, output_of, root};
 const FOLDERS: [&str; 2] = ["deploy/kubernetes/sqlite", "deploy/kubernetes/postgres"];
 
 pub(super) fn check(image: &Value) -> Result<()> {
+    let has_kubectl = install::on_path("kubectl").is_some();
+    if !has_kubectl {
+        println!("the Kubernetes manifests were read but not built, because there is no kubectl");
+    }
     for folder in FOLDERS {
         check_folder(folder, image).with_context(|| folder.to_owned())?;
-        if install::on_path("kubectl").is_some() {
+        if has_kubectl {
             let mut kubectl = Command::new("kubectl");
             let built = output_of(kubectl.arg("kustomize").arg(root().join(folder)))?;
             let built = String::from_utf8_lossy(&built);

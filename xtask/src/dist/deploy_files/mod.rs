@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::read;
 use crate::{install, output_of, root, target_folder};
 
-pub(crate) use compose::environment;
+pub(crate) use compose::{command, environment};
 
 const REQUIREMENTS: &str = "xtask/packages/requirements.txt";
 /// The folder of the reader below the target folder, where `packages` is the folder of what is shipped.

@@ -2,7 +2,9 @@
 //! `cargo xtask image` try what they have built; the gate tries packages of the program that its other steps use.
 
 mod container;
+pub(crate) mod database;
 mod documents;
+mod operator;
 mod plain;
 mod processes;
 mod sandbox;
@@ -16,7 +18,6 @@ use std::thread;
 use anyhow::{Context as _, Result, anyhow, ensure};
 
 use super::Target;
-use crate::postgres::Cluster;
 use crate::target_folder;
 use sandbox::Sandbox;
 
@@ -34,6 +35,7 @@ pub(crate) fn packages(folder: &Path, target: &Target) -> Result<()> {
     let folder = &staged(folder)?;
     plain::check(folder, target).context("the program of the archive")?;
     if Sandbox::is_possible("installing the archive and the Debian package")? {
+        database::stage(folder)?;
         service::check_archive(folder, target).context("the service of the archive")?;
         service::check_debian(folder, target).context("the Debian package")?;
         println!("the archive and the Debian package were installed and work");
@@ -68,17 +70,18 @@ fn staged(folder: &Path) -> Result<PathBuf> {
 }
 
 /// Tries everything at the same time, because most of it waits.
-pub(crate) fn all(folder: &Path, target: &Target, cluster: &Cluster) -> Result<()> {
+pub(crate) fn all(folder: &Path, target: &Target) -> Result<()> {
     if !Sandbox::is_possible("installing packages, and running the image and proxies")? {
         return plain::check(folder, target).context("the program of the archive");
     }
+    database::stage(folder)?;
     let together = thread::scope(|scope| {
         let trials = [
             ("the program of the archive", scope.spawn(|| plain::check(folder, target))),
             ("the service of the archive", scope.spawn(|| service::check_archive(folder, target))),
             ("the Debian package", scope.spawn(|| service::check_debian(folder, target))),
             ("the image", scope.spawn(|| container::check(folder, target))),
-            ("two processes", scope.spawn(|| processes::check(folder, target, cluster))),
+            ("two processes", scope.spawn(|| processes::check(folder, target))),
         ];
         trials.map(|(name, trial)| match trial.join() {
             Ok(outcome) => outcome.context(name),

@@ -13,8 +13,8 @@ use crate::{install, output_of, root};
 
 /// Programs that stand in for those that need systemd, a network or a password.
 const STAND_INS: &str = "xtask/packages/stand-ins";
-/// How long anything in the sandbox may take to become true.
-const WAIT_MAX: Duration = Duration::from_secs(60);
+/// How long anything in the sandbox may take to become true, also on a machine with much else to do.
+const WAIT_MAX: Duration = Duration::from_secs(180);
 
 /// Prepares the namespaces, and keeps them until its input ends. `$1` is an empty folder, `$2` the folder of packages, `$3`
 /// the folder of the programs that stand in for others. This shell is the first process of the sandbox, so that it reaps
@@ -27,6 +27,7 @@ mount -t overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" overlay "$1/r
 cd "$1/root"
 mount -t proc proc proc
 mount --rbind /dev dev
+mount -t tmpfs -o mode=1777 tmpfs dev/shm
 mount --rbind /sys sys
 mount -t tmpfs -o mode=755 tmpfs run
 mount -t tmpfs -o mode=1777 tmpfs tmp
@@ -36,8 +37,8 @@ mv usr/bin/systemctl usr/bin/systemctl.real
 cp --remove-destination "$3"/* usr/bin/
 rm -f usr/sbin/policy-rc.d
 ip link set lo up
-for address in 192.0.2.1 192.0.2.7 172.30.47.11 172.30.47.12; do ip address add "$address/32" dev lo; done
-printf '127.0.0.1 localhost\n192.0.2.1 money.example.net\n172.30.47.11 evenkeel\n172.30.47.12 evenkeel\n' > etc/hosts
+for address in 192.0.2.1 192.0.2.7 172.30.47.11 172.30.47.12 172.30.47.13; do ip address add "$address/32" dev lo; done
+printf '127.0.0.1 localhost\n192.0.2.1 money.example.net\n172.30.47.11 evenkeel\n172.30.47.12 evenkeel\n172.30.47.13 postgres\n' > etc/hosts
 echo ready
 cat > /dev/null
 "#;
@@ -48,6 +49,8 @@ pub(super) const HOST: &str = "money.example.net";
 pub(super) const VISITOR: &str = "192.0.2.7";
 /// The addresses of the name `evenkeel`, as Docker's name server would list the processes of a service.
 pub(super) const PROCESSES: [&str; 2] = ["172.30.47.11", "172.30.47.12"];
+/// The address of the name `postgres`, the database of the compose file.
+pub(super) const DATABASE: &str = "172.30.47.13";
 
 pub(super) struct Sandbox {
     holder: Child,
@@ -69,7 +72,8 @@ impl Sandbox {
         let folder = packages.join(format!("sandbox-{name}"));
         fs::create_dir_all(&folder)?;
         let mut command = Command::new("unshare");
-        command.args(["--mount", "--net", "--pid", "--fork", "--kill-child", "sh", "-c", HOLDER]);
+        command.args(["--mount", "--net", "--ipc", "--pid", "--fork", "--kill-child"]);
+        command.args(["sh", "-c", HOLDER]);
         command.arg("sh").arg(&folder).arg(packages).arg(root().join(STAND_INS));
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut holder = command.spawn().context("cannot start `unshare`")?;
@@ -91,7 +95,7 @@ impl Sandbox {
     fn enter(&self) -> Command {
         let id = self.holder.id();
         let mut command = Command::new("nsenter");
-        command.args(["--target", &id.to_string(), "--mount", "--net"]);
+        command.args(["--target", &id.to_string(), "--mount", "--net", "--ipc"]);
         command.arg(format!("--pid=/proc/{id}/ns/pid_for_children"));
         command.env_clear().env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin");
         command.env("HOME", "/root").env("LC_ALL", "C.UTF-8").stdin(Stdio::null());

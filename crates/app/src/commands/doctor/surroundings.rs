@@ -188,3 +188,22 @@ pub(super) async fn mail(config: &Config) -> Option<Check> {
         Err(error) => warn("mail", error.to_string()),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::doctor::Verdict;
+
+    #[test]
+    fn a_clock_from_before_this_program_was_written_is_wrong() {
+        for (instant, verdict) in [
+            ("1970-01-01T00:00:07Z", Verdict::Fail),
+            ("2025-12-31T23:59:59Z", Verdict::Fail),
+            ("2026-01-01T00:00:00Z", Verdict::Ok),
+        ] {
+            let found = clock(&Clock::frozen_at(instant));
+            assert_eq!(found.verdict, verdict, "{instant}: {}", found.message);
+            assert!(found.message.contains(&instant[..10]), "{}", found.message);
+        }
+    }
+}
