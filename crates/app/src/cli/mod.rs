@@ -279,7 +279,8 @@ pub(crate) enum Benefit {
     /// Set which card product an account is
     Card(Card),
     /// List the known card products
-    Catalogue,
+    #[command(alias = "catalogue")]
+    Catalog,
 }
 
 #[derive(Args)]
@@ -304,7 +305,7 @@ pub(crate) struct Card {
     /// The card's account
     #[arg(value_name = "ACC_...")]
     pub(crate) account: String,
-    /// A product from `evenkeel benefit catalogue`, or none
+    /// A product from `evenkeel benefit catalog`, or none
     pub(crate) product: String,
     /// Date you opened the card, from which its yearly benefits count
     #[arg(long, value_name = "DATE")]

@@ -12,15 +12,15 @@ use crate::config::Config;
 use crate::open::{self, IfMissing};
 
 pub(crate) async fn run(config: &Config, command: &cli::Benefit) -> Result<()> {
-    if let cli::Benefit::Catalogue = command {
-        return catalogue();
+    if let cli::Benefit::Catalog = command {
+        return catalog();
     }
     let app = open::app(config, IfMissing::Fail).await?;
     match command {
         cli::Benefit::List { whose, output } => list(&app, whose, output.json).await,
         cli::Benefit::Mark(mark) => save_mark(&app, mark).await,
         cli::Benefit::Card(card) => set_card(&app, card).await,
-        cli::Benefit::Catalogue => catalogue(),
+        cli::Benefit::Catalog => catalog(),
     }
 }
 
@@ -103,7 +103,7 @@ async fn set_card(app: &App, card: &cli::Card) -> Result<()> {
     print("Noted.\n")
 }
 
-fn catalogue() -> Result<()> {
+fn catalog() -> Result<()> {
     let mut text = String::new();
     for (id, name, verified_on) in benefits::catalog() {
         text.push_str(&format!("{id:36} {name} (verified {verified_on})\n"));
