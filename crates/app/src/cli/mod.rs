@@ -270,7 +270,7 @@ pub(crate) enum Benefit {
     /// List the benefits of a person's cards in their current period
     List {
         #[command(flatten)]
-        whose: PersonArgs,
+        person: PersonArgs,
         #[command(flatten)]
         output: Output,
     },
@@ -297,7 +297,7 @@ pub(crate) struct Mark {
     #[arg(long, conflicts_with = "used")]
     pub(crate) clear: bool,
     #[command(flatten)]
-    pub(crate) whose: PersonArgs,
+    pub(crate) person: PersonArgs,
 }
 
 #[derive(Args)]
@@ -311,7 +311,7 @@ pub(crate) struct Card {
     #[arg(long, value_name = "DATE")]
     pub(crate) opened: Option<String>,
     #[command(flatten)]
-    pub(crate) whose: PersonArgs,
+    pub(crate) person: PersonArgs,
 }
 
 #[derive(Args)]
