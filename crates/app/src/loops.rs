@@ -127,9 +127,7 @@ impl Loops {
         self.start_within("send email", (5, MAIL_STEP_MAX), app, |app| async move {
             mail::send_once(&app).await
         });
-        self.start("tell people about problems", 300, app, |app| async move {
-            mail::alert_once(&app).await
-        });
+        self.start("send alerts", 300, app, |app| async move { mail::alert_once(&app).await });
     }
 
     fn start_retention(&mut self, app: &App) {
@@ -156,7 +154,7 @@ impl Loops {
             reference_rates::fetch_once(&app).await
         });
         self.start_within(
-            "ask what came of bank sign-ins",
+            "poll bank sign-in results",
             (20, SYNC_STEP_MAX),
             app,
             |app| async move { connections::poll_once(&app).await },

@@ -10,6 +10,7 @@ mod listen;
 mod logs;
 mod loops;
 mod open;
+mod output;
 mod progress;
 mod serve;
 mod traces;
@@ -25,7 +26,7 @@ use memops as _;
 use cli::{Cli, Command};
 use config::{Config, Search};
 
-/// How long work that nobody waits for any more may take when the program ends.
+/// How long abandoned work may take when the program ends.
 const STOP_MAX: Duration = Duration::from_millis(500);
 
 #[global_allocator]

@@ -180,7 +180,7 @@ fn http_client(
     }
 }
 
-/// The backups that a server writes by itself.
+/// The scheduled backups of a server.
 pub(crate) fn backup_plan(config: &Config) -> Result<Option<backup::Plan>> {
     let Some(settings) = &config.backups else { return Ok(None) };
     let target = match &settings.folder {

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use crate::cli::Serving;
 use crate::config::Config;
 use crate::loops::Loops;
-use crate::{commands, data_dir, descriptors, open};
+use crate::{data_dir, descriptors, open, output};
 
 /// The length of the listen queue. When it is full, clients retry after a second.
 const BACKLOG: u32 = 4_096;
@@ -50,8 +50,8 @@ pub(crate) async fn run(config: &Config, serving: &Serving) -> Result<()> {
     bound.serve(config, app, loops, stop).await
 }
 
-/// Prints where the first account is created, as plain text whatever the level and format of the logs: whoever starts a
-/// server in a container or as a service looks for it there.
+/// Prints the address at which the first account is created, as plain text whatever the level and format of the logs:
+/// operators of containers and services look for it in the output.
 fn print_setup_code(config: &Config, url: &str, code: &str) -> Result<()> {
     // On one line, which `journalctl --unit evenkeel | grep code` finds.
     let mut text =
@@ -61,7 +61,7 @@ fn print_setup_code(config: &Config, url: &str, code: &str) -> Result<()> {
             "If you open it at another address, set that one as public_url (EVENKEEL_PUBLIC_URL) and restart.\n\n",
         );
     }
-    commands::print(&text)
+    output::print(&text)
 }
 
 /// Whether the program was started on a terminal, which sends SIGHUP when it closes.

@@ -17,7 +17,7 @@ pub struct Statement {
 }
 
 words!(
-    /// Where data comes from; the value of `external_source` in the API.
+    /// The origin of data; the value of `external_source` in the API.
     Source {
         Demo => "demo",
         EnableBanking => "enable_banking",
@@ -185,7 +185,7 @@ pub struct TradeDraft {
     /// The traded units, positive; for a split, the new units for `per` old ones. Negative if it reverses a trade.
     pub quantity: Fixed9,
     pub per: Option<Fixed9>,
-    /// What was paid or received in minor units of the account's currency, fees included; none if unknown.
+    /// The amount paid or received, in minor units of the account's currency, fees included; none if unknown.
     pub amount_minor: Option<i64>,
 }
 

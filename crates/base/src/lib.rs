@@ -11,6 +11,7 @@ pub mod metrics;
 mod money;
 mod nearest;
 mod network;
+mod percent;
 mod pretty;
 pub mod split;
 mod time;
@@ -32,6 +33,7 @@ pub use id::{RequestId, RuleId, SecurityId, StreamId, ThreadId, TransactionId, U
 pub use money::{Currency, Money, MoneyError};
 pub use nearest::nearest;
 pub use network::{Network, NetworkError};
+pub use percent::{percent_encode, percent_encode_path};
 pub use pretty::grouped;
 pub use time::{
     CLOCK_SKEW_MICROSECONDS, Clock, Date, Timestamp, date_from_days, days_from_date, write_date,

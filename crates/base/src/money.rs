@@ -27,7 +27,7 @@ const TWO_DECIMALS: &str = "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD 
     MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN \
     QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT \
     TOP TRY TTD TWD TZS UAH USD UYU UZS VED VES WST XCD XCG YER ZAR ZMW ZWG";
-/// Codes that old statements have, and nobody needs for new amounts. All are kept with two decimals, because some banks wrote
+/// Withdrawn currencies, which only old statements have. All are kept with two decimals, because some banks wrote
 /// hundredths even where ISO 4217 had none.
 const WITHDRAWN: &str = "ATS BEF BGN BYR CYP DEM EEK ESP FIM FRF GRD HRK IEP ITL LTL LUF LVL MTL NLG PTE ROL SIT SKK \
     SLL TRL VEB VEF ZWL";

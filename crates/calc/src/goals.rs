@@ -56,7 +56,7 @@ pub fn allocate(goals: &[GoalInput]) -> Vec<i64> {
     shares
 }
 
-/// How a goal goes on at the pace of the last half year.
+/// The projection of a goal at the pace of the last half year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Projection {
     /// How much the goal grows in a month of 30.44 days, negative if its value falls.

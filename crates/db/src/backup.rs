@@ -66,7 +66,7 @@ impl Db {
         Ok(parents_first(tables, &self.all(foreign_keys, &[], read).await?))
     }
 
-    /// Copies the SQLite file, as of one moment, while others go on working. The target is empty or does not exist.
+    /// Copies the SQLite file, as of one moment, while others keep working. The target is empty or does not exist.
     /// Returns false for PostgreSQL, which is not a file.
     pub async fn copy_file(&self, target: &Path) -> Result<bool> {
         let Driver::Sqlite(sqlite) = &self.driver else { return Ok(false) };
@@ -143,16 +143,16 @@ async fn begin_snapshot(postgres: &Postgres, connection: &Connection) -> Result<
     let references = references.join(", ");
     lock.execute_batch(&format!("begin; lock table {references} in share mode")).await?;
     let pool = "set local citus.max_adaptive_executor_pool_size = 1";
-    let look = format!("select 1 from {any} limit 1");
+    let probe = format!("select 1 from {any} limit 1");
     connection.execute_batch(&format!("{BEGIN}; {pool}")).await?;
-    connection.execute_batch(&look).await?;
+    connection.execute_batch(&probe).await?;
     lock.execute_batch("rollback").await
 }
 
 const BEGIN: &str = "begin transaction isolation level repeatable read, read only;
     set local statement_timeout = 0";
 
-/// Sends the rows of all tables in batches, until they are all sent or nobody takes them any more.
+/// Sends the rows of all tables in batches, until they are all sent or the receiver is closed.
 async fn read_tables(
     connection: &Connection,
     tables: &[Table],

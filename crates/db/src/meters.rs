@@ -14,7 +14,7 @@ use crate::error::Error;
 static BATCH_SIZES: Buckets =
     Buckets { unit: Unit::Things, bounds: &[1, 2, 4, 8, 16, 32, 64, 128] };
 
-/// What a statement waits for before it runs.
+/// A resource that a statement waits for before it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// SQLite's only writer.
@@ -208,8 +208,8 @@ fn kind_of(error: &Error) -> &'static str {
     }
 }
 
-/// The table that a statement is mainly about: the first one that it names. Statements are constants of the program, so the
-/// names are few, and none of them is anybody's.
+/// The table that a statement is mainly about: the first one that it names. Statements are constants of the program, so
+/// there are few tables. They contain no personal data.
 pub(crate) fn table_of(sql: &str) -> &str {
     let sql = sql.trim_start();
     for (first, rest) in [("update ", 7), ("insert into ", 12)] {

@@ -11,7 +11,7 @@ tokio::task_local! {
     static CURRENT: Arc<Request>;
 }
 
-/// Whose reads share a limit: the id of a person.
+/// The id of a person, whose reads share a limit.
 pub type ReadGroup = [u8; 16];
 
 struct Request {

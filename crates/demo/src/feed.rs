@@ -22,13 +22,14 @@ pub(super) struct Window {
     pub(super) every_seconds: u32,
 }
 
-const CYCLE: i64 = 16;
+/// Events of one cycle, after which all balances are as before it.
+const SLOTS_PER_CYCLE: i64 = 16;
 /// The first slots of a cycle are purchases; the last three are the pay and the payments of the cards.
-const PURCHASES: i64 = 13;
-/// How many slots a transaction stays pending.
-const LAG: i64 = 2;
-/// A gap with more slots than this is not replayed in full.
-const CATCH_UP: i64 = 64;
+const PURCHASE_SLOTS: i64 = 13;
+/// Slots for which a transaction stays pending.
+const PENDING_SLOTS: i64 = 2;
+/// Slots that are replayed after a gap, at most.
+const REPLAYED_SLOTS_MAX: i64 = 64;
 
 const ACCOUNTS: [Account; 3] = [Account::Gold, Account::Freedom, Account::Checking];
 const PURCHASE_KINDS: [(&[Merchant], i64); 6] = [
@@ -89,7 +90,7 @@ impl Feed<'_> {
     }
 
     fn cycle_start(&self, slot: i64) -> i64 {
-        slot - (slot - self.origin).rem_euclid(CYCLE)
+        slot - (slot - self.origin).rem_euclid(SLOTS_PER_CYCLE)
     }
 
     /// The slots to publish for the window. After a long gap these are the rest of the interrupted cycle and the last
@@ -97,11 +98,11 @@ impl Feed<'_> {
     fn slots(&self, window: Window) -> Vec<i64> {
         let first = (self.slot_of(window.after) + 1).max(self.origin);
         let last = self.slot_of(window.until);
-        if last - first < CATCH_UP {
+        if last - first < REPLAYED_SLOTS_MAX {
             return (first..=last).collect();
         }
-        let interrupted = first..self.cycle_start(first) + CYCLE;
-        interrupted.chain(self.cycle_start(last) - CYCLE..=last).collect()
+        let interrupted = first..self.cycle_start(first) + SLOTS_PER_CYCLE;
+        interrupted.chain(self.cycle_start(last) - SLOTS_PER_CYCLE..=last).collect()
     }
 
     fn day(&self, slot: i64) -> Day {
@@ -113,7 +114,7 @@ impl Feed<'_> {
         let mut draw = self.world.draw(&format!("feed/{}/{start}", self.every));
         let mut published = Vec::new();
         let mut spent = BTreeMap::new();
-        for offset in 0..PURCHASES {
+        for offset in 0..PURCHASE_SLOTS {
             // The first three purchases make sure that each account takes part.
             let account = match ACCOUNTS.get(offset as usize) {
                 Some(account) => *account,
@@ -135,9 +136,9 @@ impl Feed<'_> {
                 ..draft.clone()
             };
             published.push(PublishedTransaction { slot, account, draft: seen });
-            let posted_on = date_from_days(self.day(slot + LAG));
+            let posted_on = date_from_days(self.day(slot + PENDING_SLOTS));
             let draft = TransactionDraft { settles: Some(pending_id), posted_on, ..draft };
-            published.push(PublishedTransaction { slot: slot + LAG, account, draft });
+            published.push(PublishedTransaction { slot: slot + PENDING_SLOTS, account, draft });
         }
         for (offset, mut entry) in settle_up(self.world, &mut draw, &spent) {
             let slot = start + offset;
@@ -217,8 +218,10 @@ fn purchase(world: &World, draw: &mut Draw, account: Account, on: Day) -> Entry 
 fn settle_up(world: &World, draw: &mut Draw, spent: &BTreeMap<Account, i64>) -> Vec<(i64, Entry)> {
     let words = format!("SQ *INSTANT TRANSFER {} SQUARE INC PPD ID: 9424300002", draw.digits(8));
     let pay = Entry::posted(draw, Account::Checking, 0, spent.values().sum(), words);
-    let mut rows = vec![(PURCHASES, pay.by("Square", "INCOME_GIG_ECONOMY"))];
-    for (offset, card) in [(PURCHASES + 1, Account::Gold), (PURCHASES + 2, Account::Freedom)] {
+    let mut rows = vec![(PURCHASE_SLOTS, pay.by("Square", "INCOME_GIG_ECONOMY"))];
+    for (offset, card) in
+        [(PURCHASE_SLOTS + 1, Account::Gold), (PURCHASE_SLOTS + 2, Account::Freedom)]
+    {
         let minor = spent.get(&card).copied().unwrap_or(0);
         let (bank, pair) = (card.facts().bank.name(), draw.id());
         let out = format!("Payment to {bank} card ending in {}", world.mask(card));

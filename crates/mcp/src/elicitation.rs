@@ -42,7 +42,7 @@ pub(crate) fn ask(call: &Call<'_>) -> Result<Option<Outcome>> {
     Ok(None)
 }
 
-/// Goes on with a call that was answered with the request to open the page: the proposal as it is now, or as the person
+/// Continues a call that was answered with the request to open the page: the proposal as it is now, or as the person
 /// decides it while they have the page open.
 pub(crate) async fn resume(call: &Call<'_>) -> Result<Option<Outcome>> {
     let context = call.context;

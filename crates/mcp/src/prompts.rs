@@ -12,7 +12,7 @@ struct Prompt {
     argument: Option<(&'static str, &'static str)>,
     /// The text, in which `{}` stands for the argument.
     text: &'static str,
-    /// What the argument is when it is not given.
+    /// The value of the argument if the client gives none.
     default: &'static str,
     /// Values to suggest for the argument.
     values: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! What a server offers over the protocol. The product offers a household; the test server of the conformance suite offers
+//! The surface of a server: its tools, resources and prompts. The product offers a household; the test server of the conformance suite offers
 //! the tools, resources and prompts that the suite asks for, through the same layer.
 
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub enum List {
 
 /// Tools, resources and prompts.
 pub trait Surface: std::fmt::Debug + Sync {
-    /// What models should know about the server.
+    /// Instructions for models that use the server.
     fn instructions(&self) -> &str;
 
     /// The capabilities that clients learn about.
@@ -120,7 +120,7 @@ impl Outcome {
     }
 }
 
-/// What a client adds when it repeats a request that required input.
+/// The input of a person, which a client adds when it repeats a request that required it.
 #[derive(Debug, Default, Deserialize)]
 pub struct Input {
     #[serde(default, rename = "inputResponses")]
@@ -150,7 +150,7 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// What the client adds to a repeated request. Only the modern era has it.
+    /// The input that the client adds to a repeated request. Only the modern era has it.
     pub fn input(&self) -> Result<Input, Outcome> {
         match self.era {
             Era::Legacy => Ok(Input::default()),

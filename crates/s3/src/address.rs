@@ -1,4 +1,6 @@
-//! Addresses of buckets and objects, and the encoding of their names.
+//! Addresses of buckets and objects.
+
+use base::percent_encode_path;
 
 /// How a request names the bucket: in the path, or in the host name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +45,7 @@ pub(crate) fn split(
     bucket: &str,
     key: Option<&str>,
 ) -> (String, String) {
-    let key = encode_path(key.unwrap_or_default());
+    let key = percent_encode_path(key.unwrap_or_default());
     match (addressing, endpoint.split_once("://")) {
         (Addressing::VirtualHost, Some((scheme, host))) => {
             (format!("{scheme}://{bucket}.{host}"), format!("/{key}"))
@@ -51,30 +53,6 @@ pub(crate) fn split(
         _ if key.is_empty() => (endpoint.to_owned(), format!("/{bucket}")),
         _ => (endpoint.to_owned(), format!("/{bucket}/{key}")),
     }
-}
-
-/// Percent-encodes everything but letters, digits and `-._~`, as signatures require.
-pub(crate) fn encode(text: &str) -> String {
-    encode_except(text, false)
-}
-
-/// The same for a path, whose slashes stay.
-fn encode_path(text: &str) -> String {
-    encode_except(text, true)
-}
-
-fn encode_except(text: &str, keeps_slash: bool) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                encoded.push(char::from(byte));
-            }
-            b'/' if keeps_slash => encoded.push('/'),
-            _ => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
 }
 
 #[cfg(test)]

@@ -3,9 +3,7 @@
 
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::hmac;
-use base::Timestamp;
-
-use crate::address::encode;
+use base::{Timestamp, percent_encode};
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 const SERVICE: &str = "s3";
@@ -65,8 +63,10 @@ pub(crate) fn time(at: Timestamp) -> String {
 
 /// A query in percent-encoding, sorted by name.
 pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
-    let mut pairs: Vec<String> =
-        pairs.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
+    let mut pairs: Vec<String> = pairs
+        .iter()
+        .map(|(name, value)| format!("{}={}", percent_encode(name), percent_encode(value)))
+        .collect();
     pairs.sort_unstable();
     pairs.join("&")
 }

@@ -1,5 +1,6 @@
-//! Uploads: whoever writes fills parts of a fixed size, which are sent one after another. An object of one part is written
-//! with one request, a larger one in parts, and it exists only when the last request has succeeded.
+//! Uploads of objects of unknown size. The caller's bytes are collected in parts of a fixed size, which are sent one after
+//! another. An object of one part is written with one request, a larger one as a multipart upload; it exists only once the
+//! last request has succeeded.
 
 use std::io::{self, Write};
 

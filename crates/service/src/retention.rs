@@ -64,7 +64,7 @@ async fn sweep(app: &App, user: UserId) -> Result<usize> {
     Ok(deleted)
 }
 
-/// What counts as old.
+/// The moments before which data is old.
 #[derive(Clone, Copy)]
 struct Cutoffs {
     import: ImportId,

@@ -6,6 +6,7 @@ use wire::json::Moment;
 use wire::v1;
 
 use crate::context::Webhooks;
+use crate::delivery::{AttemptStatus, DeliveryStatus, Trigger};
 use crate::endpoint::{EndpointOwner, all_or_one};
 use crate::error::{Error, Result};
 use crate::outcome::ATTEMPTS_MAX;
@@ -18,8 +19,8 @@ pub struct Attempt {
     pub event_type: String,
     pub url: String,
     pub attempt: i64,
-    pub trigger: String,
-    pub status: String,
+    pub trigger: Trigger,
+    pub status: AttemptStatus,
     pub code: Option<i64>,
     pub body: Option<String>,
     pub error: Option<String>,
@@ -28,7 +29,7 @@ pub struct Attempt {
     /// When the next attempt is due, while the delivery waits for it.
     pub next_at: Option<Timestamp>,
     /// The present status of the event at this endpoint.
-    pub event_status: String,
+    pub event_status: DeliveryStatus,
 }
 
 impl From<&Attempt> for v1::Delivery {
@@ -40,16 +41,16 @@ impl From<&Attempt> for v1::Delivery {
             event_type: it.event_type.clone(),
             url: it.url.clone(),
             attempt: it.attempt,
-            max_attempts: if it.trigger == "test" { 1 } else { ATTEMPTS_MAX },
-            trigger: it.trigger.clone(),
-            status: it.status.clone(),
+            max_attempts: if it.trigger == Trigger::Test { 1 } else { ATTEMPTS_MAX },
+            trigger: it.trigger.as_str().to_owned(),
+            status: it.status.as_str().to_owned(),
             response_status_code: it.code,
             response_body: it.body.clone(),
             error: it.error.clone(),
             duration_ms: it.duration_ms,
             attempted_at: Moment(it.at),
             next_attempt_at: it.next_at.map(Moment),
-            event_status: it.event_status.clone(),
+            event_status: it.event_status.as_str().to_owned(),
         }
     }
 }
@@ -108,10 +109,8 @@ pub(crate) fn get_in(tx: &mut Tx<'_>, user: UserId, id: AttemptId) -> Result<Att
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<Attempt> {
-    let status: String = row.get(7)?;
-    let of_delivery: Option<String> = row.get(14)?;
-    // A test event has no delivery: its status follows from the attempt.
-    let of_attempt = if status == "succeeded" { "delivered" } else { "failed" };
+    let status: AttemptStatus = row.get(7)?;
+    let of_delivery: Option<DeliveryStatus> = row.get(14)?;
     Ok(Attempt {
         id: row.get(0)?,
         endpoint: row.get(1)?,
@@ -120,7 +119,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Attempt> {
         url: row.get(4)?,
         attempt: row.get(5)?,
         trigger: row.get(6)?,
-        event_status: of_delivery.unwrap_or_else(|| of_attempt.to_owned()),
+        event_status: of_delivery.unwrap_or_else(|| status.into()),
         status,
         code: row.get(8)?,
         body: row.get(9)?,

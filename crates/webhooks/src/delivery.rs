@@ -31,8 +31,8 @@ impl Lease {
         Lease { until: now.as_microsecond() + LEASE, taken_at: taken_at.as_microsecond() }
     }
 
-    /// How long this process has had the lease, in microseconds. All of it if its clock was set back meanwhile, since
-    /// then nobody knows.
+    /// How long this process has had the lease, in microseconds. The whole lease if its clock was set back
+    /// meanwhile, because the age is then unknown.
     pub(crate) fn age(self, clock: &Clock) -> i64 {
         match clock.now().as_microsecond() - self.taken_at {
             age @ 0.. => age,
@@ -42,7 +42,7 @@ impl Lease {
 }
 
 base::words!(
-    /// Who asked for an attempt.
+    /// The cause of an attempt.
     Trigger {
         /// A new event, or the retry schedule.
         Scheduled => "scheduled",
@@ -52,6 +52,27 @@ base::words!(
         Test => "test",
     }
 );
+
+base::words!(AttemptStatus { Succeeded => "succeeded", Failed => "failed" });
+
+base::words!(DeliveryStatus {
+    Failed => "failed",
+    Retrying => "retrying",
+    Pending => "pending",
+    Delivered => "delivered",
+});
+
+db::word_columns!(Trigger, AttemptStatus, DeliveryStatus);
+
+impl From<AttemptStatus> for DeliveryStatus {
+    /// The status of a test event, which has one attempt and no delivery.
+    fn from(status: AttemptStatus) -> DeliveryStatus {
+        match status {
+            AttemptStatus::Succeeded => DeliveryStatus::Delivered,
+            AttemptStatus::Failed => DeliveryStatus::Failed,
+        }
+    }
+}
 
 /// One event to be sent to one endpoint.
 pub(crate) struct Delivery {
@@ -64,7 +85,7 @@ pub(crate) struct Delivery {
     pub(crate) trigger: Trigger,
 }
 
-/// Where to send, read at each attempt: a new URL or secret also applies to deliveries that were waiting.
+/// The URL and secret to send with, read at each attempt: a new URL or secret also applies to deliveries that were waiting.
 pub(crate) struct Destination {
     pub(crate) user: UserId,
     pub(crate) id: EndpointId,

@@ -8,7 +8,7 @@ use crate::endpoint::EndpointOwner;
 use crate::error::Result;
 use crate::payload::EventPayload;
 
-/// What a key may see. Ended keys see nothing more, because nobody can act for them.
+/// The events that a key may see. A key that was revoked or has expired sees none.
 pub(crate) struct KeyAccess {
     key: KeyId,
     scopes: Scopes,

@@ -7,13 +7,14 @@ use db::{Tx, params};
 
 use crate::attempts::{self, AttemptFilter};
 use crate::context::Webhooks;
+use crate::delivery::DeliveryStatus;
 use crate::endpoint::EndpointOwner;
 use crate::error::Result;
 use crate::event_access::KeyAccess;
 use crate::payload::{EventPayload, kept};
 
 /// Events that one page looks through at most. A filter that matches none of them gets an empty page with a position,
-/// from which the next page goes on.
+/// from which the next page continues.
 pub const SCAN_MAX: usize = 2_000;
 /// Events that are read together after the first, smaller read.
 const CHUNK: usize = 400;
@@ -32,15 +33,6 @@ base::words!(
         NoEndpoint => "no_endpoint",
     }
 );
-
-base::words!(DeliveryStatus {
-    Failed => "failed",
-    Retrying => "retrying",
-    Pending => "pending",
-    Delivered => "delivered",
-});
-
-db::word_columns!(DeliveryStatus);
 
 /// An event of the log.
 #[derive(Debug, Clone)]
@@ -162,10 +154,7 @@ async fn find_test(
     let found = attempts::list(webhooks, owner, &filter, None, 1).await?;
     Ok(found.first().map(|it| LoggedDelivery {
         endpoint: it.endpoint,
-        status: match it.status.as_str() {
-            "succeeded" => DeliveryStatus::Delivered,
-            _ => DeliveryStatus::Failed,
-        },
+        status: it.status.into(),
         attempts: it.attempt,
         next_attempt_at: None,
     }))

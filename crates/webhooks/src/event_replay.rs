@@ -4,11 +4,12 @@ use base::{EndpointId, EventId};
 use db::{Tx, params};
 
 use crate::context::Webhooks;
+use crate::delivery::DeliveryStatus;
 use crate::endpoint::{Endpoint, EndpointOwner, EndpointStatus};
 use crate::endpoints;
 use crate::error::{Error, Result};
 use crate::event_access::KeyAccess;
-use crate::event_log::{DeliveryStatus, LoggedDelivery, deliveries_in};
+use crate::event_log::{LoggedDelivery, deliveries_in};
 use crate::fan_out::dispatch_on_commit;
 use crate::payload::{self, EventPayload};
 

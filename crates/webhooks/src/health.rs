@@ -4,10 +4,11 @@ use base::{EndpointId, Timestamp};
 use db::params;
 
 use crate::context::Webhooks;
+use crate::delivery::{AttemptStatus, Trigger};
 use crate::endpoint::EndpointOwner;
 use crate::error::Result;
 
-/// The attempts that are looked at, so that the figures cost the same for every endpoint.
+/// The newest attempts that are read, so that the figures cost the same for every endpoint.
 pub const ATTEMPTS_READ: i64 = 200;
 
 /// Figures of the newest attempts. Test events do not count.
@@ -39,11 +40,11 @@ pub async fn get(
     let values = params![owner.user, endpoint, all_keys, key, ATTEMPTS_READ];
     let rows = webhooks.db.all(NEWEST, values, |row| {
         let counted = Counted {
-            has_succeeded: row.get::<&str>(1)? == "succeeded",
+            has_succeeded: row.get::<AttemptStatus>(1)? == AttemptStatus::Succeeded,
             duration_ms: row.get(2)?,
             at: row.get(3)?,
         };
-        Ok((row.get::<&str>(0)? != "test").then_some(counted))
+        Ok((row.get::<Trigger>(0)? != Trigger::Test).then_some(counted))
     });
     Ok(summarize(rows.await?.into_iter().flatten().collect()))
 }

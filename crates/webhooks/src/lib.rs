@@ -53,6 +53,7 @@ pub mod test_event;
 mod version_check;
 
 pub use context::{OnDisabled, Setup, Webhooks};
+pub use delivery::{AttemptStatus, DeliveryStatus, Trigger};
 pub use endpoint::{
     DisabledEndpoint, DisabledReason, Endpoint, EndpointOwner, EndpointRef, EndpointStatus,
 };

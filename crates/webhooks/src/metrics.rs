@@ -1,4 +1,4 @@
-//! What is counted while events are written and delivered.
+//! Metrics of events and deliveries.
 
 use base::Timestamp;
 use base::metrics::{ByLabel, Counter, Histogram, MetricFamily};

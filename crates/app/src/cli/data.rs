@@ -32,7 +32,7 @@ pub(crate) enum Connect {
     /// List a person's connections and their status
     List {
         #[command(flatten)]
-        whose: PersonArgs,
+        person: PersonArgs,
         #[command(flatten)]
         output: Output,
     },
@@ -55,7 +55,7 @@ pub(crate) enum Connect {
 #[derive(Args)]
 pub(crate) struct NewConnection {
     #[command(flatten)]
-    pub(crate) whose: PersonArgs,
+    pub(crate) person: PersonArgs,
     /// Name of the connection [default: SimpleFIN]
     #[arg(long)]
     pub(crate) name: Option<String>,
@@ -71,7 +71,7 @@ pub(crate) struct NewConnection {
 #[derive(Args)]
 pub(crate) struct NewLink {
     #[command(flatten)]
-    pub(crate) whose: PersonArgs,
+    pub(crate) person: PersonArgs,
     /// Keep a second connection to a bank that is connected already
     #[arg(long)]
     pub(crate) keep_duplicate: bool,
@@ -85,7 +85,7 @@ pub(crate) struct NewLink {
 #[derive(Args)]
 pub(crate) struct NewConsent {
     #[command(flatten)]
-    pub(crate) whose: PersonArgs,
+    pub(crate) person: PersonArgs,
     /// Id of your application, to save it with --key-file
     #[arg(long, requires = "key_file")]
     pub(crate) application_id: Option<String>,
@@ -118,7 +118,7 @@ pub(crate) struct Which {
     #[arg(value_name = "CON_...")]
     pub(crate) connection: String,
     #[command(flatten)]
-    pub(crate) whose: PersonArgs,
+    pub(crate) person: PersonArgs,
 }
 
 #[derive(Args)]
@@ -150,7 +150,7 @@ pub(crate) struct Sync {
     #[arg(value_name = "CON_...")]
     pub(crate) connection: Option<String>,
     #[command(flatten)]
-    pub(crate) whose: PersonArgs,
+    pub(crate) person: PersonArgs,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -183,7 +183,7 @@ pub(crate) struct Import {
     #[arg(long, value_name = "CODE", value_parser = parse_currency)]
     pub(crate) currency: Option<Currency>,
     #[command(flatten)]
-    pub(crate) whose: PersonArgs,
+    pub(crate) person: PersonArgs,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -251,7 +251,7 @@ pub(crate) enum BalanceIs {
 #[derive(Args)]
 pub(crate) struct Export {
     #[command(flatten)]
-    pub(crate) whose: PersonArgs,
+    pub(crate) person: PersonArgs,
     /// The zip file to write
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,

@@ -270,7 +270,7 @@ pub(crate) enum Benefit {
     /// List the benefits of a person's cards in their current period
     List {
         #[command(flatten)]
-        whose: PersonArgs,
+        person: PersonArgs,
         #[command(flatten)]
         output: Output,
     },
@@ -279,7 +279,8 @@ pub(crate) enum Benefit {
     /// Set which card product an account is
     Card(Card),
     /// List the known card products
-    Catalogue,
+    #[command(alias = "catalogue")]
+    Catalog,
 }
 
 #[derive(Args)]
@@ -296,7 +297,7 @@ pub(crate) struct Mark {
     #[arg(long, conflicts_with = "used")]
     pub(crate) clear: bool,
     #[command(flatten)]
-    pub(crate) whose: PersonArgs,
+    pub(crate) person: PersonArgs,
 }
 
 #[derive(Args)]
@@ -304,13 +305,13 @@ pub(crate) struct Card {
     /// The card's account
     #[arg(value_name = "ACC_...")]
     pub(crate) account: String,
-    /// A product from `evenkeel benefit catalogue`, or none
+    /// A product from `evenkeel benefit catalog`, or none
     pub(crate) product: String,
     /// Date you opened the card, from which its yearly benefits count
     #[arg(long, value_name = "DATE")]
     pub(crate) opened: Option<String>,
     #[command(flatten)]
-    pub(crate) whose: PersonArgs,
+    pub(crate) person: PersonArgs,
 }
 
 #[derive(Args)]

@@ -60,7 +60,7 @@ pub(crate) enum Audit {
     /// List entries, newest first
     List {
         #[command(flatten)]
-        whose: PersonArgs,
+        person: PersonArgs,
         /// Maximum number of entries
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
@@ -70,7 +70,7 @@ pub(crate) enum Audit {
     /// Verify the whole trail; fails if an entry was changed or removed
     Verify {
         #[command(flatten)]
-        whose: PersonArgs,
+        person: PersonArgs,
         #[command(flatten)]
         output: Output,
     },
@@ -83,7 +83,7 @@ pub(crate) enum Key {
     /// List a person's API keys
     List {
         #[command(flatten)]
-        whose: PersonArgs,
+        person: PersonArgs,
         #[command(flatten)]
         output: Output,
     },
@@ -98,7 +98,7 @@ pub(crate) enum Key {
         /// Key id, as shown by `evenkeel key list`
         id: String,
         #[command(flatten)]
-        whose: PersonArgs,
+        person: PersonArgs,
     },
 }
 
@@ -112,7 +112,7 @@ pub(crate) struct PersonArgs {
 #[derive(Args)]
 pub(crate) struct NewKey {
     #[command(flatten)]
-    pub(crate) whose: PersonArgs,
+    pub(crate) person: PersonArgs,
     /// Name of the key
     #[arg(long)]
     pub(crate) name: String,

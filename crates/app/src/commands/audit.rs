@@ -14,13 +14,13 @@ use crate::open::{self, IfMissing};
 pub(crate) async fn run(config: &Config, command: &cli::Audit) -> Result<()> {
     let app = open::app(config, IfMissing::Fail).await?;
     match command {
-        cli::Audit::List { whose, limit, output } => list(&app, whose, *limit, output.json).await,
-        cli::Audit::Verify { whose, output } => verify(&app, whose, output.json).await,
+        cli::Audit::List { person, limit, output } => list(&app, person, *limit, output.json).await,
+        cli::Audit::Verify { person, output } => verify(&app, person, output.json).await,
     }
 }
 
-async fn list(app: &App, whose: &cli::PersonArgs, limit: u32, as_json: bool) -> Result<()> {
-    let user = named_or_only_person(app, whose.user.as_deref()).await?;
+async fn list(app: &App, person: &cli::PersonArgs, limit: u32, as_json: bool) -> Result<()> {
+    let user = named_or_only_person(app, person.user.as_deref()).await?;
     let entries = audit::list(app, &user.owner(), None, limit as usize).await?;
     if as_json {
         return print_json(&entries.iter().map(json_of).collect());
@@ -35,8 +35,8 @@ async fn list(app: &App, whose: &cli::PersonArgs, limit: u32, as_json: bool) -> 
     print(&entries.iter().map(line).collect::<String>())
 }
 
-async fn verify(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
-    let user = named_or_only_person(app, whose.user.as_deref()).await?;
+async fn verify(app: &App, person: &cli::PersonArgs, as_json: bool) -> Result<()> {
+    let user = named_or_only_person(app, person.user.as_deref()).await?;
     let verdict = audit::verify(app, &user.owner()).await?;
     let ledgers = paper::verify(app, &user.owner()).await?;
     match verdict {

@@ -12,20 +12,20 @@ use crate::config::Config;
 use crate::open::{self, IfMissing};
 
 pub(crate) async fn run(config: &Config, command: &cli::Benefit) -> Result<()> {
-    if let cli::Benefit::Catalogue = command {
-        return catalogue();
+    if let cli::Benefit::Catalog = command {
+        return catalog();
     }
     let app = open::app(config, IfMissing::Fail).await?;
     match command {
-        cli::Benefit::List { whose, output } => list(&app, whose, output.json).await,
+        cli::Benefit::List { person, output } => list(&app, person, output.json).await,
         cli::Benefit::Mark(mark) => save_mark(&app, mark).await,
         cli::Benefit::Card(card) => set_card(&app, card).await,
-        cli::Benefit::Catalogue => catalogue(),
+        cli::Benefit::Catalog => catalog(),
     }
 }
 
-async fn list(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
-    let user = named_or_only_person(app, whose.user.as_deref()).await?;
+async fn list(app: &App, person: &cli::PersonArgs, as_json: bool) -> Result<()> {
+    let user = named_or_only_person(app, person.user.as_deref()).await?;
     let summary = benefits::summary(app, &user.owner()).await?;
     if as_json {
         return print_json(&serde_json::to_value(&summary)?);
@@ -62,7 +62,7 @@ fn line(benefit: &Benefit) -> String {
 }
 
 async fn save_mark(app: &App, mark: &cli::Mark) -> Result<()> {
-    let user = named_or_only_person(app, mark.whose.user.as_deref()).await?;
+    let user = named_or_only_person(app, mark.person.user.as_deref()).await?;
     let id =
         BenefitId::parse(&mark.id).with_context(|| format!("{} is not a benefit id", mark.id))?;
     let made = if mark.clear {
@@ -86,7 +86,7 @@ async fn save_mark(app: &App, mark: &cli::Mark) -> Result<()> {
 }
 
 async fn set_card(app: &App, card: &cli::Card) -> Result<()> {
-    let user = named_or_only_person(app, card.whose.user.as_deref()).await?;
+    let user = named_or_only_person(app, card.person.user.as_deref()).await?;
     let account = AccountId::parse(&card.account);
     let account = account.with_context(|| format!("{} is not an account id", card.account))?;
     let opened = card
@@ -103,7 +103,7 @@ async fn set_card(app: &App, card: &cli::Card) -> Result<()> {
     print("Noted.\n")
 }
 
-fn catalogue() -> Result<()> {
+fn catalog() -> Result<()> {
     let mut text = String::new();
     for (id, name, verified_on) in benefits::catalog() {
         text.push_str(&format!("{id:36} {name} (verified {verified_on})\n"));

@@ -26,9 +26,9 @@ pub(crate) async fn run(config: &Config, command: &cli::Connect) -> Result<()> {
     match command {
         cli::Connect::Simplefin(new) => create(&app, new).await,
         cli::Connect::Plaid(new) => plaid(config, &app, new).await,
-        cli::Connect::EnableBanking(new) => connect_europe::run(config, &app, new).await,
+        cli::Connect::EnableBanking(new) => enable_banking(config, &app, new).await,
         cli::Connect::Repair { which } => repair(config, &app, which).await,
-        cli::Connect::List { whose, output } => list(&app, whose, output.json).await,
+        cli::Connect::List { person, output } => list(&app, person, output.json).await,
         cli::Connect::Choose(args) => choose(&app, args).await,
         cli::Connect::Renew { which, token } => renew(&app, which, token).await,
         cli::Connect::Disconnect { which } => disconnect(&app, which).await,
@@ -36,7 +36,7 @@ pub(crate) async fn run(config: &Config, command: &cli::Connect) -> Result<()> {
 }
 
 async fn create(app: &App, new: &cli::NewConnection) -> Result<()> {
-    let user = named_or_only_person(app, new.whose.user.as_deref()).await?;
+    let user = named_or_only_person(app, new.person.user.as_deref()).await?;
     let caller = user.owner();
     let token = token(&new.token)?;
     let id = connections::create(app, &caller, &token, new.name.as_deref()).await?;
@@ -48,7 +48,7 @@ async fn create(app: &App, new: &cli::NewConnection) -> Result<()> {
 }
 
 async fn plaid(config: &Config, app: &App, new: &cli::NewLink) -> Result<()> {
-    let user = named_or_only_person(app, new.whose.user.as_deref()).await?;
+    let user = named_or_only_person(app, new.person.user.as_deref()).await?;
     let caller = user.owner();
     let addresses = connect_link::addresses(config, Source::Plaid);
     let target = (LinkTarget::New(Source::Plaid), addresses);
@@ -56,8 +56,15 @@ async fn plaid(config: &Config, app: &App, new: &cli::NewLink) -> Result<()> {
     finish(app, &caller, id, (new.all, new.output.json)).await
 }
 
+async fn enable_banking(config: &Config, app: &App, new: &cli::NewConsent) -> Result<()> {
+    match connect_europe::connect(config, app, new).await? {
+        Some((caller, id)) => finish(app, &caller, id, (new.all, new.output.json)).await,
+        None => Ok(()),
+    }
+}
+
 /// Adds all accounts of a new connection and syncs it, or shows what it offers.
-pub(super) async fn finish(
+async fn finish(
     app: &App,
     caller: &Caller,
     id: ConnectionId,
@@ -83,8 +90,8 @@ async fn repair(config: &Config, app: &App, args: &cli::Which) -> Result<()> {
     print(&text_of(&connections::get(app, &caller, id).await?))
 }
 
-async fn list(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
-    let user = named_or_only_person(app, whose.user.as_deref()).await?;
+async fn list(app: &App, person: &cli::PersonArgs, as_json: bool) -> Result<()> {
+    let user = named_or_only_person(app, person.user.as_deref()).await?;
     let all = connections::list(app, &user.owner()).await?;
     if as_json {
         return print_json(&all.iter().map(json_of).collect());
@@ -138,13 +145,8 @@ async fn disconnect(app: &App, args: &cli::Which) -> Result<()> {
 }
 
 async fn which(app: &App, which: &cli::Which) -> Result<(Caller, ConnectionId)> {
-    let user = named_or_only_person(app, which.whose.user.as_deref()).await?;
-    Ok((user.owner(), parse(&which.connection)?))
-}
-
-pub(super) fn parse(id: &str) -> Result<ConnectionId> {
-    let unknown = || format!("{id} is not a connection id; see `evenkeel connect list`");
-    ConnectionId::parse(id).with_context(unknown)
+    let user = named_or_only_person(app, which.person.user.as_deref()).await?;
+    Ok((user.owner(), sync::connection_id(&which.connection)?))
 }
 
 /// Reads the setup token from standard input, never from the command line, where others on the machine could see it.

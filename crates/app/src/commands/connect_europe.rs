@@ -1,24 +1,33 @@
 //! `evenkeel connect enable-banking`: saves the person's application, lists banks, and connects one.
 
 use anyhow::{Context as _, Result, bail};
+use base::ConnectionId;
 use base::draft::Source;
 use serde_json::json;
 use service::ingest::connections::{self, Institution, LinkTarget, enable_banking};
 use service::{App, Caller};
 
-use super::{connect, connect_link, named_or_only_person, print, print_json};
+use super::{connect_link, named_or_only_person, print, print_json};
 use crate::cli;
 use crate::config::Config;
 
 const SOURCE: Source = Source::EnableBanking;
 
-pub(super) async fn run(config: &Config, app: &App, new: &cli::NewConsent) -> Result<()> {
-    let user = named_or_only_person(app, new.whose.user.as_deref()).await?;
+/// Returns the new connection, or none if the banks were only listed.
+pub(super) async fn connect(
+    config: &Config,
+    app: &App,
+    new: &cli::NewConsent,
+) -> Result<Option<(Caller, ConnectionId)>> {
+    let user = named_or_only_person(app, new.person.user.as_deref()).await?;
     let caller = user.owner();
     save_application(app, &caller, new).await?;
     let country = new.country.to_ascii_uppercase();
     let banks = connections::list_banks(app, &caller, SOURCE, &country).await?;
-    let Some(name) = &new.bank else { return show(&banks, new.output.json) };
+    let Some(name) = &new.bank else {
+        show(&banks, new.output.json)?;
+        return Ok(None);
+    };
     let bank = find(&banks, name)?;
     let target = LinkTarget::NewAt(SOURCE, bank.id.clone());
     let addresses = connect_link::addresses(config, SOURCE);
@@ -26,7 +35,7 @@ pub(super) async fn run(config: &Config, app: &App, new: &cli::NewConsent) -> Re
         "Be signed in to Evenkeel in the browser that you use; the bank sends you back there."
     );
     let id = connect_link::follow(app, &caller, (target, addresses), false).await?;
-    connect::finish(app, &caller, id, (new.all, new.output.json)).await
+    Ok(Some((caller, id)))
 }
 
 /// The private key comes from a file, never from the command line, where others on the machine could see it.

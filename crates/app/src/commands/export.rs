@@ -18,7 +18,7 @@ pub(crate) async fn run(config: &Config, args: &cli::Export) -> Result<()> {
         bail!("{} already exists; choose another name, or replace it with --force", path.display());
     }
     let app = open::app(config, IfMissing::Fail).await?;
-    let user = named_or_only_person(&app, args.whose.user.as_deref()).await?;
+    let user = named_or_only_person(&app, args.person.user.as_deref()).await?;
     let mut export = exports::start(&app, &user.owner()).await?;
     let (temporary, mut file) = data_dir::create_temporary(path)?;
     let written = async {

@@ -20,13 +20,13 @@ pub(crate) async fn run(config: &Config, command: &cli::Key) -> Result<()> {
     match command {
         cli::Key::RotateInstallation { .. } => Ok(()),
         cli::Key::Create(new) => create(&app, new, &url(config)).await,
-        cli::Key::List { whose, output } => list(&app, whose, output.json).await,
-        cli::Key::Revoke { id, whose } => revoke(&app, whose, id).await,
+        cli::Key::List { person, output } => list(&app, person, output.json).await,
+        cli::Key::Revoke { id, person } => revoke(&app, person, id).await,
     }
 }
 
 async fn create(app: &App, new: &cli::NewKey, url: &str) -> Result<()> {
-    let user = named_or_only_person(app, new.whose.user.as_deref()).await?;
+    let user = named_or_only_person(app, new.person.user.as_deref()).await?;
     let scopes = match &new.scopes {
         _ if new.read_only => Scopes::read_only(),
         Some(words) => Scopes::parse(words).map_err(service::Error::from)?,
@@ -57,8 +57,8 @@ async fn create(app: &App, new: &cli::NewKey, url: &str) -> Result<()> {
     ))
 }
 
-async fn list(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
-    let user = named_or_only_person(app, whose.user.as_deref()).await?;
+async fn list(app: &App, person: &cli::PersonArgs, as_json: bool) -> Result<()> {
+    let user = named_or_only_person(app, person.user.as_deref()).await?;
     let keys = keys::list(app, &user.owner()).await?;
     if as_json {
         return print_json(&keys.iter().map(json_of).collect());
@@ -85,8 +85,8 @@ async fn list(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
     print(&text)
 }
 
-async fn revoke(app: &App, whose: &cli::PersonArgs, id: &str) -> Result<()> {
-    let user = named_or_only_person(app, whose.user.as_deref()).await?;
+async fn revoke(app: &App, person: &cli::PersonArgs, id: &str) -> Result<()> {
+    let user = named_or_only_person(app, person.user.as_deref()).await?;
     let key = KeyId::parse(id).with_context(|| format!("{id} is not a key id"))?;
     match keys::revoke(app, &user.owner(), key).await {
         Ok(()) => print("Key revoked. It stops working within a second.\n"),
@@ -144,8 +144,8 @@ fn expiry(text: &str, now: Timestamp) -> Result<Timestamp> {
 
 /// The server's address from the settings, or where it last listened.
 pub(crate) fn url(config: &Config) -> String {
-    let told = config.public_url.clone().or_else(|| data_dir::saved_address(config));
-    told.unwrap_or_else(|| format!("http://{}", config.listen))
+    let known = config.public_url.clone().or_else(|| data_dir::saved_address(config));
+    known.unwrap_or_else(|| format!("http://{}", config.listen))
 }
 
 /// A command to paste into a shell.

@@ -1,6 +1,6 @@
 //! `evenkeel sync`: fetches new transactions of connections, and the rest of their history.
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use base::ConnectionId;
 use base::draft::Source;
 use serde_json::json;
@@ -8,7 +8,6 @@ use service::ingest::connections::{self, State};
 use service::ingest::imports::Summary;
 use service::{App, Caller};
 
-use super::connect::parse;
 use super::{named_or_only_person, print, print_json};
 use crate::cli;
 use crate::config::Config;
@@ -17,10 +16,10 @@ use crate::progress::Progress;
 
 pub(crate) async fn run(config: &Config, args: &cli::Sync) -> Result<()> {
     let app = open::app(config, IfMissing::Fail).await?;
-    let user = named_or_only_person(&app, args.whose.user.as_deref()).await?;
+    let user = named_or_only_person(&app, args.person.user.as_deref()).await?;
     let caller = user.owner();
     let ids = match &args.connection {
-        Some(id) => vec![parse(id)?],
+        Some(id) => vec![connection_id(id)?],
         None => {
             let all = connections::list(&app, &caller).await?;
             let asked = all
@@ -35,6 +34,12 @@ pub(crate) async fn run(config: &Config, args: &cli::Sync) -> Result<()> {
     sync_and_print(&app, &caller, &ids, args.output.json).await
 }
 
+/// Parses the id of a connection.
+pub(super) fn connection_id(id: &str) -> Result<ConnectionId> {
+    let unknown = || format!("{id} is not a connection id; see `evenkeel connect list`");
+    ConnectionId::parse(id).with_context(unknown)
+}
+
 /// Syncs each connection even if another fails, and fails at the end if one did.
 pub(super) async fn sync_and_print(
     app: &App,
@@ -42,16 +47,16 @@ pub(super) async fn sync_and_print(
     ids: &[ConnectionId],
     as_json: bool,
 ) -> Result<()> {
-    let mut told = Vec::new();
+    let mut results = Vec::new();
     let mut failed = 0;
     for id in ids {
-        let ended = sync(app, caller, *id).await;
-        failed += usize::from(ended.is_err());
-        told.push((*id, ended));
+        let result = sync(app, caller, *id).await;
+        failed += usize::from(result.is_err());
+        results.push((*id, result));
     }
     match as_json {
-        true => print_json(&told.iter().map(json_of).collect())?,
-        false => print(&told.iter().map(text_of).collect::<String>())?,
+        true => print_json(&results.iter().map(json_of).collect())?,
+        false => print(&results.iter().map(text_of).collect::<String>())?,
     }
     match failed {
         0 => Ok(()),

@@ -1,8 +1,8 @@
 //! All settings: name, type, default and description.
 
-use super::backups::BACKUP_KEYS;
+use super::backup_keys::BACKUP_KEYS;
 use super::key::{Key, variable};
-use super::mail::MAIL_KEYS;
+use super::mail_keys::MAIL_KEYS;
 use super::provider_keys::PROVIDER_KEYS;
 use super::value::Kind;
 

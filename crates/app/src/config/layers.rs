@@ -9,7 +9,7 @@ use super::key::Key;
 use super::keys::{self, find_variable};
 use super::value::Value;
 
-/// Where a value came from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Default,

@@ -1,11 +1,13 @@
 //! Configuration: read once, checked once, then just values. The only place that reads the
 //! environment.
 
+mod backup_keys;
 mod backups;
 mod key;
 mod keys;
 mod layers;
 mod mail;
+mod mail_keys;
 mod otel;
 mod provider_keys;
 mod show;
@@ -88,7 +90,7 @@ pub(crate) struct Config {
     pub(crate) rates_url: Option<String>,
     pub(crate) bank_providers: Vec<ProviderSettings>,
     pub(crate) imports: files::Limits,
-    /// Backups that a server writes by itself.
+    /// Scheduled backups of a server.
     pub(crate) backups: Option<BackupSettings>,
     pub(crate) backup_store: Option<StoreSettings>,
     pub(crate) backup_encryption: Option<backup::Encryption>,
@@ -108,7 +110,7 @@ pub(crate) struct Config {
     settings: Settings,
 }
 
-/// Where to look for a configuration file if none was given.
+/// The place to look for a configuration file if none was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Search {
     /// `evenkeel.toml` in the data directory.

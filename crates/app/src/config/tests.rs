@@ -1,3 +1,5 @@
+//! Tests of the settings and their layers.
+
 use std::fs;
 
 use super::*;

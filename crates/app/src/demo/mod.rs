@@ -57,7 +57,7 @@ pub(crate) fn config(flags: &Flags) -> Result<(Config, Option<TemporaryFolder>)>
     if !config.when_closed_given {
         config.when_closed = WhenClosed::LastPrice;
     }
-    // The people of the demo have addresses that belong to nobody.
+    // The people of the demo have addresses that do not exist.
     config.mail = None;
     if let Some(scratch) = &scratch {
         config.data_dir = scratch.path().to_owned();

@@ -75,8 +75,8 @@ pub(super) fn event(
     verdict: &Verdict,
     again: bool,
 ) -> String {
-    let told: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
-    let kind = told["type"].as_str().unwrap_or("(no event)");
+    let event: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
+    let kind = event["type"].as_str().unwrap_or("(no event)");
     let id = text(headers, "webhook-id").unwrap_or("(no webhook-id)");
     let again = if again { "  again" } else { "" };
     let verdict = match verdict {
@@ -89,7 +89,7 @@ pub(super) fn event(
         Verdict::Refused(reason) => format!("not verified: {reason}"),
     };
     let (kind, id) = (plain(kind), plain(id));
-    format!("{}  {kind:<24} {id}{again}{}  {verdict}", moment(now), facts(&told["data"]))
+    format!("{}  {kind:<24} {id}{again}{}  {verdict}", moment(now), facts(&event["data"]))
 }
 
 pub(super) fn failed_handshake(now: Timestamp, peer: SocketAddr) -> String {

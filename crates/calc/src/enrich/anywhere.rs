@@ -12,7 +12,7 @@ const MOST_WORDS: usize = 6;
 const FEWEST_OF_ONE: usize = 5;
 const FEWEST_OF_SEVERAL: usize = 6;
 /// A name without its spaces, in front of other letters, must be longer.
-const FEWEST_OF_GLUED: usize = 8;
+const FEWEST_OF_JOINED: usize = 8;
 /// A word in this many names is no evidence for any of them.
 const NAMES_OF_COMMON_WORD: usize = 5;
 
@@ -32,17 +32,17 @@ pub(super) fn merchant(words: &[&str]) -> Option<&'static Merchant> {
         for at in (0..words.len()).filter(|it| longest[*it] >= length) {
             let name = &joined[starts[at]..starts[at + length] - 1];
             if let Some(found) = table.spellings.get(name)
-                && is_telling(name, length)
+                && is_distinctive(name, length)
             {
                 return Some(&table.merchants[found.merchant]);
             }
         }
     }
-    words.iter().find_map(|it| glued(it))
+    words.iter().find_map(|it| joined_merchant(it))
 }
 
-/// Whether a name of so many words is hardly ever something else.
-fn is_telling(name: &str, length: usize) -> bool {
+/// Whether a name of `length` words is distinctive: hardly any other text has it.
+fn is_distinctive(name: &str, length: usize) -> bool {
     if length > 1 {
         return letters(name) >= FEWEST_OF_SEVERAL && !keywords::is_phrase(name);
     }
@@ -57,18 +57,18 @@ fn letters(name: &str) -> usize {
 }
 
 /// The merchant whose name a word starts with, without its spaces: BLUEBARNCORP.
-fn glued(word: &str) -> Option<&'static Merchant> {
+fn joined_merchant(word: &str) -> Option<&'static Merchant> {
     let table = &*MERCHANTS;
-    if word.len() < FEWEST_OF_GLUED || !word.is_ascii() || DESCRIPTORS.roles(word).is_some() {
+    if word.len() < FEWEST_OF_JOINED || !word.is_ascii() || DESCRIPTORS.roles(word).is_some() {
         return None;
     }
-    if !table.letters.has_start(&word[..FEWEST_OF_GLUED]) {
+    if !table.letters.has_start(&word[..FEWEST_OF_JOINED]) {
         return None;
     }
-    let ends = (FEWEST_OF_GLUED..=word.len()).rev();
+    let ends = (FEWEST_OF_JOINED..=word.len()).rev();
     ends.map(|end| &word[..end]).find_map(|name| {
-        let one = table.spellings.get(name).filter(|_| is_telling(name, 1));
-        let found = one.map(|it| it.merchant).or_else(|| table.letters.glued(name));
+        let one = table.spellings.get(name).filter(|_| is_distinctive(name, 1));
+        let found = one.map(|it| it.merchant).or_else(|| table.letters.joined(name));
         found.map(|it| &table.merchants[it])
     })
 }

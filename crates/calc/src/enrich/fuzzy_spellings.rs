@@ -3,7 +3,7 @@
 /// The minimum length of a truncated name, to be distinct from the start of another.
 const FEWEST_OF_CUT: usize = 10;
 /// Shorter names without spaces are too often something else.
-const FEWEST_OF_GLUED: usize = 6;
+const FEWEST_OF_JOINED: usize = 6;
 
 /// The first letters of a spelling, padded with zeros.
 type Stem = [u8; FEWEST_OF_CUT];
@@ -19,7 +19,7 @@ pub(super) struct Spelling {
     pub(super) is_prefix: bool,
 }
 
-/// Where the letters of a key end within a spelling.
+/// The place within a spelling at which the letters of a key end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Whole,
@@ -38,16 +38,16 @@ impl FuzzySpellings {
     /// one whose spelling was truncated within a word (SPROUTS FARME).
     pub(super) fn merchant(&self, key: &str) -> Option<usize> {
         let ends = key.rmatch_indices(' ').map(|it| it.0);
-        let glued = [key.len()].into_iter().chain(ends).map(|end| &key[..end]).find_map(|front| {
+        let joined = [key.len()].into_iter().chain(ends).map(|end| &key[..end]).find_map(|front| {
             let is_meant = |it: Spelling| it.is_prefix || front.len() == key.len();
             let is_whole = |(it, end): &(Spelling, End)| *end == End::Whole && is_meant(*it);
-            has(front, FEWEST_OF_GLUED).then(|| only(self.starting(front).filter(is_whole)))?
+            has(front, FEWEST_OF_JOINED).then(|| only(self.starting(front).filter(is_whole)))?
         });
-        glued.or_else(|| self.cut(key))
+        joined.or_else(|| self.cut(key))
     }
 
     /// The only merchant whose spelling has exactly these letters.
-    pub(super) fn glued(&self, letters: &str) -> Option<usize> {
+    pub(super) fn joined(&self, letters: &str) -> Option<usize> {
         let is_whole = |(it, end): &(Spelling, End)| *end == End::Whole && it.is_prefix;
         only(self.starting(letters).filter(is_whole))
     }

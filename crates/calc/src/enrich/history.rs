@@ -1,5 +1,5 @@
-#![expect(clippy::float_arithmetic, reason = "probabilities are no money")]
 //! Predicts the category of a row from the person's own confirmed rows, by naive Bayes.
+#![expect(clippy::float_arithmetic, reason = "probabilities are no money")]
 
 use std::collections::BTreeMap;
 

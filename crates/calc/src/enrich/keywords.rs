@@ -63,7 +63,7 @@ const SHORTEST_COMPOUND: usize = 7;
 /// The letters that are left of a word that was cut off.
 const SHORTEST_CUT: usize = 5;
 /// The letters of a trade's word that is written together with another.
-const SHORTEST_GLUED: usize = 7;
+const SHORTEST_JOINED: usize = 7;
 
 /// The longest phrase that the words start with and that applies to the row.
 pub(super) fn leading(
@@ -104,10 +104,10 @@ pub(super) fn anywhere(
     for at in 0..words.len() {
         let mut found = KEYWORDS.at(&KEYWORDS.phrases, &words[at..]);
         // A single word of the bank, such as DEPOSIT, names the channel and not the purpose.
-        let is_telling = |(length, it): &(usize, &Keyword)| {
+        let is_distinctive = |(length, it): &(usize, &Keyword)| {
             it.category.is_some() && !(it.is_bank && *length == 1) && fits(it)
         };
-        let Some((length, keyword)) = found.find(is_telling) else { continue };
+        let Some((length, keyword)) = found.find(is_distinctive) else { continue };
         let letters = words[at..at + length].iter().map(|it| it.len()).sum();
         if best.is_none_or(|(most, _)| most < letters) {
             best = Some((letters, keyword));
@@ -139,7 +139,7 @@ fn compound(words: &[&str], fits: &impl Fn(&Keyword) -> bool) -> Option<&'static
 /// one (PHARMACYPLUS).
 pub(super) fn word_part(words: &[&str]) -> Option<Category> {
     let cut = || words.last().filter(|_| words.len() > 1).and_then(|it| cut_trade(it));
-    cut().or_else(|| words.iter().find_map(|it| glued_trade(it)))
+    cut().or_else(|| words.iter().find_map(|it| joined_trade(it)))
 }
 
 /// The category of all trades that start with the letters, if they agree in the primary one.
@@ -152,10 +152,10 @@ fn cut_trade(word: &str) -> Option<Category> {
 }
 
 /// The category of the longest trade that the word starts with.
-fn glued_trade(word: &str) -> Option<Category> {
+fn joined_trade(word: &str) -> Option<Category> {
     let trades = &KEYWORDS.trades;
     let ends = word.char_indices().map(|it| it.0).rev();
-    ends.take_while(|it| *it >= SHORTEST_GLUED).find_map(|end| {
+    ends.take_while(|it| *it >= SHORTEST_JOINED).find_map(|end| {
         let found = trades.binary_search_by_key(&&word[..end], |it| it.0).ok()?;
         Some(trades[found].1)
     })

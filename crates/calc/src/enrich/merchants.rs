@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use base::category::Category;
 use base::words;
 
-use super::clean::key_of_name;
+use super::descriptor_parser::key_of_name;
 use super::fuzzy_spellings::{FuzzySpellings, Spelling};
 use super::phrases::WordMap;
 

@@ -5,6 +5,7 @@ mod anywhere;
 mod brands;
 mod clean;
 mod cleaned_texts;
+mod descriptor_parser;
 mod descriptors;
 mod display_name;
 mod fold;
@@ -29,8 +30,9 @@ use base::{AccountId, Currency, Money, words};
 
 use crate::transfers::TransferKind;
 
-pub use clean::{CleanedDescriptor, UNKNOWN, clean};
+pub use clean::{CleanedDescriptor, clean};
 pub use cleaned_texts::CleanedTexts;
+pub use descriptor_parser::UNKNOWN;
 pub use descriptors::Processor;
 pub use display_name::display_name;
 pub use history::{History, Sample};
@@ -324,7 +326,7 @@ impl Row<'_> {
         find(&self.cleaned.key).filter(|_| self.is_purchase() && !self.cleaned.person)
     }
 
-    /// The keyword that a cut or glued word of the key stands for.
+    /// The keyword that a cut or joined word of the key stands for.
     fn word_part(&self) -> Option<Category> {
         let words: Vec<&str> = self.cleaned.key.split(' ').collect();
         let is_purchase = self.is_purchase() && !self.cleaned.person;
@@ -345,7 +347,7 @@ impl Row<'_> {
         refund.unwrap_or(category)
     }
 
-    /// What a marketplace sells as a download: films, books and games.
+    /// The category of a download from a marketplace: films, books and games.
     fn download(&self) -> Option<Category> {
         let is_bought = self.is_purchase() && statement_words::is_download(&self.words);
         Category::parse("ENTERTAINMENT_OTHER_ENTERTAINMENT").filter(|_| is_bought)

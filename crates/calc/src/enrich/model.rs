@@ -75,7 +75,7 @@ impl PaidBy {
     }
 }
 
-/// What food and drink is ahead by for a card: half of the shops that no table knows are restaurants or bakeries.
+/// The bonus of food and drink for card payments: half of the shops that no table knows are restaurants or bakeries.
 const FOOD_FIRST: i32 = 60;
 
 /// A guessed category.

@@ -2,7 +2,7 @@
 
 use super::descriptors::{Descriptors, Role, Roles};
 use super::phrases::Phrases;
-use super::tokens::Kind;
+use super::shapes::Kind;
 
 /// Names have fewer words; remittance texts have more, which change from month to month.
 pub(super) const MOST_WORDS: usize = 6;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use base::category::Category;
 use base::{AccountId, Currency, Money};
 
-use super::clean::normalized_words;
+use super::descriptor_parser::normalized_words;
 use super::merchants::merchant;
 
 /// A range of amounts in one currency, both ends included, whichever way the money goes.

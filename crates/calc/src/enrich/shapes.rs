@@ -1,6 +1,27 @@
 //! Recognizes the shapes of numbers, dates, references and web addresses.
 
-use super::tokens::Kind;
+/// The kind of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Word,
+    /// One or two digits: part of a name, as in MOTEL 6, unless a marker precedes it.
+    Small,
+    /// A store number, a reference, a card mask, an amount.
+    Number,
+    Date,
+    Phone,
+    /// The name in a web address.
+    Host,
+    /// The end of a part of the text.
+    Break,
+}
+
+impl Kind {
+    /// Whether it may be part of a name.
+    pub(super) fn is_name(self) -> bool {
+        matches!(self, Kind::Word | Kind::Small | Kind::Host)
+    }
+}
 
 pub(super) fn number(digits: &str) -> Kind {
     match digits.len() {
@@ -54,7 +75,7 @@ pub(super) fn mixed(text: &str) -> Mixed {
 
 /// Whether the word cannot be pronounced: four consonants in a row, or hardly a vowel. Long words with a digit are
 /// names if they can be pronounced (VETS4PETS), and references if not (HVRQ4GDQ).
-pub(super) fn is_unsayable(text: &str) -> bool {
+pub(super) fn is_unpronounceable(text: &str) -> bool {
     const LONG: usize = 7;
     let is_vowel = |it: char| matches!(it, 'A' | 'E' | 'I' | 'O' | 'U');
     let letters = text.chars().filter(|it| it.is_alphabetic());

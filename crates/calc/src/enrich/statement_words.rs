@@ -16,7 +16,7 @@ struct StatementWords {
     issuers: Phrases<()>,
     payments: WordMap<&'static str, ()>,
     fees: WordMap<&'static str, ()>,
-    /// What banks charge for, with the category of the fee.
+    /// Services that banks charge for, each with the category of its fee.
     charged: WordMap<&'static str, Category>,
     given_names: WordMap<&'static str, ()>,
 }

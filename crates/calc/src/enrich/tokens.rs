@@ -1,32 +1,11 @@
 //! Splits a folded descriptor into words, dates, phone numbers and reference numbers.
 
 use super::shapes::{
-    Mixed, host, is_date, is_mask, is_sepa_field, is_unsayable, longest_name, mixed, number,
+    Kind, Mixed, host, is_date, is_mask, is_sepa_field, is_unpronounceable, longest_name, mixed,
+    number,
 };
 
 const LONGEST_WORD: usize = 32;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Word,
-    /// One or two digits: part of a name, as in MOTEL 6, unless a marker precedes it.
-    Small,
-    /// A store number, a reference, a card mask, an amount.
-    Number,
-    Date,
-    Phone,
-    /// The name in a web address.
-    Host,
-    /// The end of a part of the text.
-    Break,
-}
-
-impl Kind {
-    /// Whether it may be part of a name.
-    pub(super) fn is_name(self) -> bool {
-        matches!(self, Kind::Word | Kind::Small | Kind::Host)
-    }
-}
 
 /// The separator before a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -218,7 +197,7 @@ impl<'a> Splitter<'a> {
         let is_first =
             self.tokens.is_empty() || matches!(self.separator, Separator::Star | Separator::Colon);
         match mixed(piece) {
-            Mixed::Name if is_unsayable(piece) => self.push(piece, Kind::Number),
+            Mixed::Name if is_unpronounceable(piece) => self.push(piece, Kind::Number),
             Mixed::Name => self.push(piece, Kind::Word),
             Mixed::NameAndNumber(end) if is_first => self.push(&piece[..end], Kind::Word),
             Mixed::NameAndNumber(_) | Mixed::Reference => self.push(piece, Kind::Number),

@@ -2,8 +2,7 @@
 
 use base::category::Category;
 
-use super::labels::{InflowLabel, Labels, is_linked};
-use super::outflow::{OutflowPurpose, is_own};
+use super::outflow::{OutflowPurpose, is_linked, is_own};
 use crate::ledger::{Entry, Ledger, TransferKind};
 
 /// The cash flow that an entry on a depository or card account is. Transfers between own accounts, debt payments towards
@@ -47,19 +46,4 @@ impl CashFlow {
             OutflowPurpose::Invested | OutflowPurpose::Own => None,
         }
     }
-}
-
-/// The cash flow of each entry, in the order of the ledger.
-pub(super) fn cash_flows(ledger: &Ledger, labels: &Labels) -> Vec<Option<CashFlow>> {
-    let mut flows = vec![None; ledger.entries.len()];
-    for (index, entry) in ledger.seen().filter(|(_, it)| ledger.account(it).is_spent_from()) {
-        flows[index] = match labels.labels[index] {
-            None => CashFlow::of_outflow(OutflowPurpose::of(ledger, entry), entry),
-            Some(InflowLabel::Refund) => labels.refunded_flows[&index],
-            Some(InflowLabel::Unclassified) => Some(CashFlow::Unclassified),
-            Some(label) if label.is_income() => Some(CashFlow::Income),
-            Some(_) => None,
-        };
-    }
-    flows
 }

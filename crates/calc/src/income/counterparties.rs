@@ -1,5 +1,5 @@
-//! What the history with a counterparty says about an inflow: whether it refunds a purchase, and whether its sender pays
-//! this person.
+//! Evidence about an inflow from the history with its counterparty: whether it refunds a purchase, and whether its sender
+//! pays this person.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 

@@ -9,7 +9,7 @@ use base::words;
 
 use super::cash_flow::CashFlow;
 use super::counterparties::Counterparties;
-use super::outflow::{OutflowPurpose, is_investment, is_own};
+use super::outflow::{OutflowPurpose, is_investment, is_linked, is_own};
 use crate::ledger::{Entry, Ledger, LinkedPurchase};
 
 words!(
@@ -83,12 +83,21 @@ impl Labels {
         }
         Labels { labels, refunded, refunded_flows }
     }
-}
 
-/// Whether the person linked the entry to a purchase, as its refund. A part of a split refund is in the category that the
-/// person chose for it.
-pub(super) fn is_linked(entry: &Entry) -> bool {
-    entry.linked_purchase.is_some() && !entry.is_part()
+    /// The cash flow of each entry, in the order of the ledger.
+    pub(super) fn cash_flows(&self, ledger: &Ledger) -> Vec<Option<CashFlow>> {
+        let mut flows = vec![None; ledger.entries.len()];
+        for (index, entry) in ledger.seen().filter(|(_, it)| ledger.account(it).is_spent_from()) {
+            flows[index] = match self.labels[index] {
+                None => CashFlow::of_outflow(OutflowPurpose::of(ledger, entry), entry),
+                Some(InflowLabel::Refund) => self.refunded_flows[&index],
+                Some(InflowLabel::Unclassified) => Some(CashFlow::Unclassified),
+                Some(label) if label.is_income() => Some(CashFlow::Income),
+                Some(_) => None,
+            };
+        }
+        flows
+    }
 }
 
 /// The purchase that an inflow refunds, or the refund itself if its purchase is not known.

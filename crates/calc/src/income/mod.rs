@@ -147,7 +147,7 @@ pub fn analyze(ledger: &Ledger) -> Income {
 pub fn analyze_with_cash_flows(ledger: &Ledger) -> (Income, Vec<Option<CashFlow>>) {
     let window = Window::of(ledger);
     let labels = Labels::of(ledger);
-    let cash_flows = cash_flow::cash_flows(ledger, &labels);
+    let cash_flows = labels.cash_flows(ledger);
     let flows = Flows::of(ledger, &labels, &cash_flows, &window);
     let payers = pay::payers(ledger, &labels.labels, &window);
 

@@ -83,6 +83,12 @@ pub(super) fn is_investment(entry: &Entry) -> bool {
     }
 }
 
+/// Whether the person linked the entry to a purchase, as its refund. A part of a split refund is in the category that the
+/// person chose for it.
+pub(super) fn is_linked(entry: &Entry) -> bool {
+    entry.linked_purchase.is_some() && !entry.is_part()
+}
+
 /// Whether the category alone says that the other side is the person's own account, linked or not.
 pub(super) fn is_own(entry: &Entry) -> bool {
     is_investment(entry)

@@ -13,7 +13,7 @@ pub struct Trade {
     /// The units that were traded; for a split, the new units for `per` old ones. Negative undoes an earlier trade.
     pub quantity: Fixed9,
     pub per: Option<Fixed9>,
-    /// What was paid or received, fees included, with the sign of the quantity. None if unknown.
+    /// The amount paid or received, fees included, with the sign of the quantity. None if unknown.
     pub amount_minor: Option<i64>,
 }
 

@@ -68,7 +68,7 @@ fn open_drafts(matcher: &Matcher<'_>) -> Vec<OpenDraft> {
     open
 }
 
-/// Where to search: so many days before, or after as well, for the exact amount or a similar one.
+/// The dates and amounts to search: so many days before (or after as well), with the same or a similar amount.
 #[derive(Clone, Copy)]
 struct SearchWindow {
     distance: i64,

@@ -1,4 +1,4 @@
-//! What each component adds to the overall score, in tenths of a point that add up exactly.
+//! The contribution of each component to the overall score, in tenths of a point that add up exactly.
 
 use super::method::ONE;
 use super::{Component, Scores};

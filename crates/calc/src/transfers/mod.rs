@@ -23,7 +23,7 @@ use selection::choose;
 /// How many days an inflow may precede its outflow; only cards and loans show a payment early.
 pub const EARLIEST_LAG: i64 = -4;
 /// From this lag on, the text of the outflow must say that it is a payment: a card that shows a payment three or four
-/// days early has been told of it, and so has the bank that pays.
+/// days early was notified of it, and so the bank that pays names it, too.
 const EARLIEST_SILENT_LAG: i64 = -2;
 pub const LATEST_LAG: i64 = 5;
 /// An amount is rare only if nothing else has it for this long before and after.

@@ -20,7 +20,7 @@ pub use state::{PendingStep, SchemaState, schema_version};
 
 /// One step of the schema. `sql` is one text for both engines, with placeholders such as `{bytes}` for types.
 ///
-/// `{works with 18}` in the text says that programs which know the schema up to version 18 go on working after this
+/// `{works with 18}` in the text says that programs which know the schema up to version 18 keep working after this
 /// step. Without it, only programs that know this step do. Indexes between `{concurrently}` and `{end concurrently}`
 /// are built on PostgreSQL after the step's transaction, without blocking writers.
 #[derive(Clone, Copy, Debug)]

@@ -33,7 +33,7 @@ pub struct PendingStep {
     pub is_begun: bool,
     /// The indexes that are built after its transaction.
     pub indexes: Vec<String>,
-    /// Whether programs go on working that do not know it.
+    /// Whether programs that do not know it keep working.
     pub keeps_older_programs: bool,
 }
 

@@ -23,7 +23,7 @@ pub struct Address {
     pub(super) tls: Tls,
     /// The most connections that this process opens.
     pub(crate) connections: usize,
-    /// Where to listen for notifications, if not at this address.
+    /// The address to listen for notifications at, if not at this address.
     pub(crate) listen: Option<Box<Address>>,
 }
 

@@ -27,7 +27,7 @@ const PIPELINED_UPDATES_MAX: usize = 16;
 /// More rows are changed or copied by several statements, so that none comes near its time limit.
 pub(super) const ROWS_PER_STATEMENT: usize = 2_000;
 
-/// The present time, in microseconds. It goes on during a transaction.
+/// The present time, in microseconds. It advances during a transaction.
 pub(super) const NOW: &str =
     "select cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)";
 

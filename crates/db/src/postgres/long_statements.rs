@@ -1,7 +1,7 @@
-//! Waits for statements that may take minutes. If the answer of one is lost on the way, nothing would be noticed before
-//! its whole time is over, and the locks and leases of the transaction would be held for as long. So another connection
-//! asks the server now and then whether it still works on the statement. It is opened for the question and beyond the
-//! connections that the process may keep.
+//! Waits for statements that may take minutes. If the answer of one is lost, the process would notice only when the
+//! time limit is over, and hold the locks and leases of the transaction until then. So another connection asks the server
+//! now and then whether it still executes the statement. That connection is opened for each question, and does not count
+//! toward the connections that the process may keep.
 
 use std::future::Future;
 use std::pin::pin;

@@ -1,5 +1,6 @@
-//! The connections that reads share. Reads are pipelined: each waits for the earlier reads on its connection, so a read
-//! goes where it waits for nobody else's slow one, and one person's reads never are on all of the connections.
+//! The connections that reads share. Reads are pipelined: each waits for the earlier reads on its connection. A
+//! read therefore goes to a connection without another person's slow read, and one person's reads never occupy all
+//! connections.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -10,7 +10,7 @@ pub use cluster::Cluster;
 pub(crate) use migration::run_migration;
 pub use place::{ShardError, ShardStep};
 
-/// Where the rows of a table are.
+/// The nodes that have the rows of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// On the workers, by `user_id`: all rows of one person are on one node.

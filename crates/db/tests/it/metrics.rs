@@ -1,4 +1,4 @@
-//! What the database layer counts.
+//! Metrics of the database layer.
 
 use base::metrics::{MetricValue, Sample};
 use db::{Db, Error, params};

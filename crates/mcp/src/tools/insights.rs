@@ -1,4 +1,4 @@
-//! What is worked out from the transactions: recurring streams, income, scores, goals and card benefits.
+//! Tools for figures that are computed from transactions: recurring streams, income, scores, goals and card benefits.
 
 use base::Fixed9;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Text of others that tries to be more than data.
+//! Prompt injection: text of third parties must stay data.
 
 use serde_json::{Value, json};
 use testkit::draft::{checking, statement, txn};

@@ -1,4 +1,4 @@
-//! What a client sees: lists, discovery, resources, prompts, and answers that fit their schemas.
+//! The protocol as a client sees it: lists, discovery, resources, prompts, and answers that fit their schemas.
 
 use mcp::{Headers, Reply, Request};
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! Tests of connecting to several addresses.
+
 use tokio::net::TcpListener;
 
 use super::connect_to_any;

@@ -1,3 +1,5 @@
+//! Tests of which addresses may be connected to.
+
 use std::net::{IpAddr, SocketAddr};
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Tests of the pool of connections.
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The SMTP client: sends one message over a connection of its own, encrypted unless the server is on this machine. What a
-//! server answers is bounded in time and size.
+//! The SMTP client: sends one message over its own connection, encrypted unless the server is on this machine. Answers of
+//! the server are limited in time and size.
 
 mod address;
 mod message;

@@ -1,3 +1,5 @@
+//! Tests of parsing URLs.
+
 use proptest::prelude::*;
 
 use super::{Host, Target};

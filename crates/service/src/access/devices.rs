@@ -13,7 +13,7 @@ use crate::access::tokens;
 use crate::{App, Error, Result, Tx};
 
 const PREFIX: &str = "ekd_";
-/// A browser is forgotten if nobody signed in with it for this long.
+/// A browser without a sign-in for this long is forgotten.
 const LIFE_DAYS: i64 = 180;
 pub const LIFE_SECONDS: i64 = LIFE_DAYS * 86_400;
 /// The most browsers remembered for one person; the newest are kept.
@@ -92,7 +92,7 @@ pub(crate) fn forget_others(tx: &mut Tx<'_>, user: UserId, kept: SessionId) -> R
     Ok(())
 }
 
-/// Background step: deletes browsers that nobody used for a long time.
+/// Background step: deletes browsers that were not used for a long time.
 pub async fn forget_once(app: &App) -> Result<usize> {
     let before = app.clock.now().as_microsecond() - LIFE_DAYS * DAY;
     let forget = move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(FORGET, params![before])?);

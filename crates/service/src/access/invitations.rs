@@ -86,7 +86,7 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Invitation>> {
     Ok(app.db.all(LIST, params![caller.user, since], read).await?)
 }
 
-/// Deletes an invitation that nobody has used.
+/// Deletes an unused invitation.
 pub async fn withdraw(app: &App, caller: &Caller, id: InvitationId) -> Result<()> {
     require_admin(app, caller).await?;
     let (caller, now) = (caller.clone(), app.clock.now());

@@ -1,4 +1,4 @@
-//! Expiry of proposals that nobody decided in time.
+//! Expiry of proposals that were not decided in time.
 
 use base::{ActionId, UserId};
 use db::params;

@@ -106,7 +106,7 @@ impl Plan {
 
     /// Reads the folder or the store, for `evenkeel doctor`.
     pub async fn examine(&self, key: &installation::Key, now: Timestamp) -> Result<Status> {
-        let files = self.place(key).list().await?;
+        let files = self.store(key).list().await?;
         Ok(self.status(Some(files), now))
     }
 
@@ -133,11 +133,11 @@ impl Plan {
         }
     }
 
-    fn place(&self, key: &installation::Key) -> Place {
+    fn store(&self, key: &installation::Key) -> BackupStore {
         let prefix = names::prefix(key);
         match &self.target {
-            Target::Folder(path) => Place::Folder(Folder { path: path.clone(), prefix }),
-            Target::Store(store) => Place::Bucket(Bucket { store: store.clone(), prefix }),
+            Target::Folder(path) => BackupStore::Folder(Folder { path: path.clone(), prefix }),
+            Target::Store(store) => BackupStore::Bucket(Bucket { store: store.clone(), prefix }),
         }
     }
 }
@@ -160,33 +160,35 @@ impl Target {
     }
 }
 
-/// The place of this installation's backups.
-enum Place {
+/// The folder or bucket of this installation's backups.
+enum BackupStore {
     Folder(Folder),
     Bucket(Bucket),
 }
 
-/// The right to write a backup: several processes may share the place.
-struct Turn {
+/// The right to write a backup: several processes may share the store.
+struct BackupPermit {
     _lock: Option<File>,
 }
 
-impl Place {
+impl BackupStore {
     async fn list(&self) -> Result<Vec<BackupFile>> {
         match self {
-            Place::Folder(folder) => folder.list().await,
-            Place::Bucket(bucket) => bucket.list().await,
+            BackupStore::Folder(folder) => folder.list().await,
+            BackupStore::Bucket(bucket) => bucket.list().await,
         }
     }
 
     /// `None` if another process writes this backup.
-    async fn take_turn(&self, app: &App) -> Result<Option<Turn>> {
+    async fn acquire_permit(&self, app: &App) -> Result<Option<BackupPermit>> {
         match self {
-            Place::Folder(folder) => Ok(folder.lock()?.map(|it| Turn { _lock: Some(it) })),
+            BackupStore::Folder(folder) => {
+                Ok(folder.lock()?.map(|it| BackupPermit { _lock: Some(it) }))
+            }
             // Two that write at once, because one was taken for dead, write two objects.
-            Place::Bucket(_) => {
+            BackupStore::Bucket(_) => {
                 let is_ours = processes::is_longest_running(app).await?;
-                Ok(is_ours.then_some(Turn { _lock: None }))
+                Ok(is_ours.then_some(BackupPermit { _lock: None }))
             }
         }
     }
@@ -194,22 +196,22 @@ impl Place {
     async fn write(&self, app: &App, plan: &Plan, now: Timestamp, name: &str) -> Result<u64> {
         let encryption = plan.encryption.as_ref();
         match self {
-            Place::Folder(folder) => folder.write(app, encryption, now, name).await,
-            Place::Bucket(bucket) => bucket.write(app, encryption, now, name).await,
+            BackupStore::Folder(folder) => folder.write(app, encryption, now, name).await,
+            BackupStore::Bucket(bucket) => bucket.write(app, encryption, now, name).await,
         }
     }
 
     async fn delete_outdated(&self, now: Timestamp, keep: Keep) -> Result<usize> {
         match self {
-            Place::Folder(folder) => folder.delete_outdated(now, keep).await,
-            Place::Bucket(bucket) => bucket.delete_outdated(now, keep).await,
+            BackupStore::Folder(folder) => folder.delete_outdated(now, keep).await,
+            BackupStore::Bucket(bucket) => bucket.delete_outdated(now, keep).await,
         }
     }
 
     fn prefix(&self) -> &str {
         match self {
-            Place::Folder(folder) => &folder.prefix,
-            Place::Bucket(bucket) => &bucket.prefix,
+            BackupStore::Folder(folder) => &folder.prefix,
+            BackupStore::Bucket(bucket) => &bucket.prefix,
         }
     }
 }
@@ -224,7 +226,7 @@ pub async fn status(app: &App, caller: &Caller) -> Result<Option<Status>> {
     let Some(plan) = &app.backups.plan else { return Ok(None) };
     let failure = app.backups.with_known(|it| it.failure.clone());
     let files = match &plan.target {
-        Target::Folder(_) => Some(plan.place(&app.installation_key).list().await?),
+        Target::Folder(_) => Some(plan.store(&app.installation_key).list().await?),
         Target::Store(_) => known_files(app, plan).await,
     };
     Ok(Some(Status { failure, ..plan.status(files, app.clock.now()) }))
@@ -259,7 +261,7 @@ pub(crate) async fn is_late(app: &App) -> Option<bool> {
 /// The backups that this process knows of, newest first: a folder is read, a store is not asked.
 async fn known_files(app: &App, plan: &Plan) -> Option<Vec<BackupFile>> {
     match &plan.target {
-        Target::Folder(_) => plan.place(&app.installation_key).list().await.ok(),
+        Target::Folder(_) => plan.store(&app.installation_key).list().await.ok(),
         Target::Store(_) => app.backups.with_known(|it| it.listed.clone().map(|it| it.1)),
     }
 }
@@ -305,20 +307,20 @@ pub async fn run_once(app: &App) -> Result<usize> {
 }
 
 async fn run(app: &App, plan: &Plan, now: Timestamp) -> Result<usize> {
-    let place = plan.place(&app.installation_key);
-    if is_known_good(app, plan, now) || !plan.is_due(&list(app, &place, now).await?, now) {
+    let store = plan.store(&app.installation_key);
+    if is_known_good(app, plan, now) || !plan.is_due(&list(app, &store, now).await?, now) {
         return Ok(0);
     }
-    let Some(turn) = place.take_turn(app).await? else { return Ok(0) };
-    // Another process may have written it between the list and the turn.
-    if !plan.is_due(&list(app, &place, now).await?, now) {
+    let Some(permit) = store.acquire_permit(app).await? else { return Ok(0) };
+    // Another process may have written it before this one got the permit.
+    if !plan.is_due(&list(app, &store, now).await?, now) {
         return Ok(0);
     }
-    let name = names::name(place.prefix(), now, plan.encryption.is_some());
-    let rows = place.write(app, plan, now, &name).await?;
-    let deleted = place.delete_outdated(now, plan.keep).await?;
-    drop(turn);
-    list(app, &place, now).await?;
+    let name = names::name(store.prefix(), now, plan.encryption.is_some());
+    let rows = store.write(app, plan, now, &name).await?;
+    let deleted = store.delete_outdated(now, plan.keep).await?;
+    drop(permit);
+    list(app, &store, now).await?;
     tracing::info!(file = name, rows, deleted, "backup written and checked");
     Ok(1)
 }
@@ -334,9 +336,9 @@ fn is_known_good(app: &App, plan: &Plan, now: Timestamp) -> bool {
 }
 
 /// Lists the backups, and remembers those of a store.
-async fn list(app: &App, place: &Place, now: Timestamp) -> Result<Vec<BackupFile>> {
-    let files = place.list().await?;
-    if matches!(place, Place::Bucket(_)) {
+async fn list(app: &App, store: &BackupStore, now: Timestamp) -> Result<Vec<BackupFile>> {
+    let files = store.list().await?;
+    if matches!(store, BackupStore::Bucket(_)) {
         app.backups.with_known(|it| it.listed = Some((now, files.clone())));
     }
     Ok(files)

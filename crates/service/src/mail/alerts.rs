@@ -1,14 +1,14 @@
-//! Alerts: states that last and that only a person can end. Each is told once, until it is over.
+//! Alerts for lasting problems, each sent once per occurrence.
 
 use base::{ConnectionId, UserId};
 
 use crate::platform::mail_queue::{self, MailKind};
 use crate::{App, Error, Result, Tx, backup};
 
-/// What an alert is about that is not about a thing of its own.
+/// The subject of alerts about the whole installation, in place of the id of a connection.
 const INSTALLATION: [u8; 16] = [0; 16];
 
-/// A person to tell, and what about.
+/// A person to alert, and the subject: the id of a connection, or `INSTALLATION`.
 struct Alert {
     user: UserId,
     email: String,
@@ -29,39 +29,39 @@ pub async fn alert_once(app: &App) -> Result<usize> {
             Ok(Alert { user: row.get(0)?, email: row.get(2)?, about })
         })
         .await?;
-    let told = tell(app, MailKind::ConnectionNeedsAttention, needing).await?;
+    let queued = queue_alerts(app, MailKind::ConnectionNeedsAttention, needing).await?;
     match backup::is_late(app).await {
         Some(true) => {
             let admin = |row: &db::Row<'_>| {
                 Ok(Alert { user: row.get(0)?, email: row.get(1)?, about: INSTALLATION })
             };
             let admins = app.db.all(ADMINS, &[], admin).await?;
-            Ok(told + tell(app, MailKind::BackupLate, admins).await?)
+            Ok(queued + queue_alerts(app, MailKind::BackupLate, admins).await?)
         }
         Some(false) => {
             let forget = |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(FORGET_BACKUPS, &[])?);
             app.db.write(forget).await?;
-            Ok(told)
+            Ok(queued)
         }
-        None => Ok(told),
+        None => Ok(queued),
     }
 }
 
-async fn tell(app: &App, kind: MailKind, alerts: Vec<Alert>) -> Result<usize> {
-    let mut told = 0;
+async fn queue_alerts(app: &App, kind: MailKind, alerts: Vec<Alert>) -> Result<usize> {
+    let mut queued = 0;
     for alert in alerts {
-        let mine = app.clone();
-        let tell = move |tx: &mut Tx<'_>| {
+        let app_in_transaction = app.clone();
+        let queue_alert = move |tx: &mut Tx<'_>| {
             let Alert { user, email, about } = &alert;
-            let is_new = mail_queue::tell_once(tx, *user, kind, *about)?;
+            let is_new = mail_queue::record_alert_once(tx, *user, kind, *about)?;
             if is_new {
-                mail_queue::queue(tx, &mine, (*user, kind), email, Some(*about))?;
+                mail_queue::queue(tx, &app_in_transaction, (*user, kind), email, Some(*about))?;
             }
             Ok::<_, Error>(usize::from(is_new))
         };
-        told += app.db.write(tell).await?;
+        queued += app.db.write(queue_alert).await?;
     }
-    Ok(told)
+    Ok(queued)
 }
 
 const CONNECTIONS: &str = "select c.user_id, c.id, u.email from connections c

@@ -80,7 +80,7 @@ fn security_notice(url: &str, at: &str, subject: &str, change: &str) -> Text {
         format!(
             "On {at}, {change}. This is about your Evenkeel account at {url}.\n\nIf this was you, there is nothing to do. \
              If it wasn't, reset your password at {url}/sign-in, check {url}/settings/security and {url}/settings/audit, \
-             and tell whoever runs the server."
+             and tell your administrator."
         ),
     )
 }

@@ -229,7 +229,7 @@ impl Anchor {
         pairs.all(|(bytes, seal)| verify_slices_are_equal(&signer(&bytes), seal).is_ok())
     }
 
-    /// What its two seals sign.
+    /// The bytes that its two seals sign.
     fn signed_bytes(&self, user: UserId, chain: &str) -> [Vec<u8>; 2] {
         let since = since_bytes(user, chain, self.since_number, self.since_at);
         [end_bytes(user, chain, &self.end), since]

@@ -1,4 +1,4 @@
-//! The queue of access to banks that has ended here, and that its provider has yet to be told of.
+//! The queue of bank access that has ended here and is still to be revoked at its provider.
 //!
 //! It is separate from the connections, because the deletion of a person fills it, too.
 

@@ -110,8 +110,8 @@ pub(crate) async fn figures(app: &App) -> Result<Vec<MetricFamily>> {
     ])
 }
 
-/// Remembers that a person is told about a state that lasts. Returns false if they were told before.
-pub(crate) fn tell_once(
+/// Records that a person is alerted to a lasting problem. Returns false if that was recorded before.
+pub(crate) fn record_alert_once(
     tx: &mut Tx<'_>,
     user: UserId,
     kind: MailKind,
@@ -119,7 +119,7 @@ pub(crate) fn tell_once(
 ) -> Result<bool> {
     let now = tx.now()?;
     let row = [user.into(), kind.as_str().into(), Param::Id(Some(about)), now.into()];
-    Ok(tx.execute(TELL, &row)? == 1)
+    Ok(tx.execute(RECORD_ALERT, &row)? == 1)
 }
 
 /// Takes the message that is due longest.
@@ -182,7 +182,8 @@ const EMAIL: &str = "select email from users where id = $1";
 const INSERT: &str = "insert into mail_queue
     (user_id, id, kind, recipient, about, created_at, due_at, attempts)
     values ($1, $2, $3, $4, $5, $6, $6, 0)";
-const TELL: &str = "insert into mail_alerts (user_id, kind, about, told_at) values ($1, $2, $3, $4)
+const RECORD_ALERT: &str =
+    "insert into mail_alerts (user_id, kind, about, told_at) values ($1, $2, $3, $4)
     on conflict do nothing";
 // The claim repeats its test outside the subquery, because another process may have claimed the row meanwhile.
 const CLAIM: &str = "update mail_queue set leased_until = $2, attempts = attempts + 1
@@ -195,4 +196,5 @@ const DELETE: &str = "delete from mail_queue where user_id = $1 and id = $2 and 
 const RETRY: &str = "update mail_queue set due_at = $4, leased_until = null
     where user_id = $1 and id = $2 and leased_until = $3";
 
-pub(crate) const STATEMENTS: &[&str] = &[WAITING, EMAIL, INSERT, TELL, CLAIM, DELETE, RETRY];
+pub(crate) const STATEMENTS: &[&str] =
+    &[WAITING, EMAIL, INSERT, RECORD_ALERT, CLAIM, DELETE, RETRY];

@@ -1,4 +1,4 @@
-//! What capabilities count while they work. `crate::metrics` reports it.
+//! Metrics that capabilities count while they work. `crate::metrics` reports them.
 
 use base::metrics::{ByLabel, Counter, Histogram, MetricFamily};
 use base::{Clock, Timestamp};
@@ -24,7 +24,7 @@ pub struct Meters {
     insight_steps: ByLabel<&'static str, Histogram>,
     /// By format and outcome.
     imports: ByLabel<(&'static str, &'static str), Histogram>,
-    /// By format and what became of the rows.
+    /// By format and outcome.
     import_rows: ByLabel<(&'static str, &'static str), Counter>,
     /// By what was leased.
     lost_leases: ByLabel<&'static str, Counter>,
@@ -156,8 +156,11 @@ impl Meters {
                 .with_all(["step"], &self.insight_steps, one),
             MetricFamily::histogram("import_seconds", "Time of imports, by format and outcome")
                 .with_all(["format", "outcome"], &self.imports, two),
-            MetricFamily::counter("import_rows", "Rows of imports, by what became of them")
-                .with_all(["format", "outcome"], &self.import_rows, two),
+            MetricFamily::counter("import_rows", "Rows of imports, by outcome").with_all(
+                ["format", "outcome"],
+                &self.import_rows,
+                two,
+            ),
             MetricFamily::counter("lost_leases", "Work that another process had taken over")
                 .with_all(["of"], &self.lost_leases, one)
                 .with(&[("of", "delivery")], lost_deliveries),

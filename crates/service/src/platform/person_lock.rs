@@ -12,7 +12,7 @@ pub(crate) fn create(tx: &mut Tx<'_>, user: UserId) -> Result<()> {
 }
 
 /// Locks the person's data until the transaction ends. Returns false if the person does not exist. SQLite has only one
-/// writer, so there the lock changes nothing. Whoever also changes the person's row of `users` locks this one first.
+/// writer, so there the lock changes nothing. A transaction that also changes the person's row of `users` locks this one first.
 pub(crate) fn lock(tx: &mut Tx<'_>, user: UserId) -> Result<bool> {
     Ok(tx.execute(LOCK, params![user])? > 0)
 }

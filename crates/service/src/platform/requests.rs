@@ -1,4 +1,4 @@
-//! What one request may take: a deadline for all of its work, and its person's share of slow reads.
+//! Limits of one request: a deadline for all of its work, and its person's share of slow reads.
 
 use std::future::Future;
 use std::time::Duration;

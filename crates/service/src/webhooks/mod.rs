@@ -26,13 +26,14 @@ pub use ::webhooks::endpoints::{
     DESCRIPTION_LENGTH_MAX, EndpointChange, NewEndpoint, URL_LENGTH_MAX,
 };
 pub use ::webhooks::event_log::{
-    DeliveryStatus, EventFilter, EventStatus, LoggedDelivery, LoggedEvent,
-    SCAN_MAX as EVENT_SCAN_MAX,
+    EventFilter, EventStatus, LoggedDelivery, LoggedEvent, SCAN_MAX as EVENT_SCAN_MAX,
 };
 pub use ::webhooks::health::EndpointHealth;
 pub use ::webhooks::signatures::{SignedMessage, SigningSecret, VerificationError, verify};
 pub use ::webhooks::test_event::{SentTest, TestResult};
-pub use ::webhooks::{DisabledReason, Endpoint, EndpointStatus};
+pub use ::webhooks::{
+    AttemptStatus, DeliveryStatus, DisabledReason, Endpoint, EndpointStatus, Trigger,
+};
 pub use lists::{
     AttemptPage, EventPage, FailedPage, get_event, list_attempts, list_events, list_failed,
 };

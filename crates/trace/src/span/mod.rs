@@ -12,7 +12,7 @@ use crate::context::TraceContext;
 
 pub use tracer::{Queued, SpanQueue, Tracer};
 
-/// What a span is in an exchange, with the numbers of OTLP.
+/// The role of a span in an exchange, with the numbers of OTLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpanKind {
     Internal = 1,

@@ -1,3 +1,5 @@
+//! Tests of spans and their tracer.
+
 use std::time::Duration;
 
 use base::{Clock, Entropy};

@@ -29,7 +29,7 @@ struct Shared {
     failed: Counter,
 }
 
-/// What the exporter takes from the queue.
+/// An item of the exporter's queue.
 pub enum Queued {
     Span(FinishedSpan),
     /// Everything before this is to be sent at once, and then this is to be answered.
@@ -123,8 +123,7 @@ impl Tracer {
     }
 
     pub fn metrics(&self) -> MetricFamily {
-        let family =
-            MetricFamily::counter("trace_spans", "Spans of traces, by what became of them");
+        let family = MetricFamily::counter("trace_spans", "Spans of traces, by outcome");
         let Some(shared) = &self.0 else { return family };
         family
             .with(&[("outcome", "exported")], &shared.exported)

@@ -62,7 +62,7 @@ pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
     for path in &args.files {
         let read = content(path).and_then(|bytes| {
             let mut reading = files::read(&bytes, &hints)?;
-            settle_kinds(&mut reading, path, args.kind);
+            set_asked_kinds(&mut reading, path, args.kind);
             Ok(reading)
         });
         match &read {
@@ -83,8 +83,8 @@ pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
     tally.outcome(false)
 }
 
-/// Settles the kinds of accounts that the file leaves open, by `--kind` or by the file's name.
-fn settle_kinds(reading: &mut FileContents, path: &Path, kind: Option<cli::KindIs>) {
+/// Sets the kinds of accounts that the file does not say, by `--kind` or by the file's name.
+fn set_asked_kinds(reading: &mut FileContents, path: &Path, kind: Option<cli::KindIs>) {
     if let Some(kind) = kind {
         let (kind, subtype) = kind.parts();
         let open = open_kinds(&reading.questions);
@@ -150,14 +150,14 @@ fn content(path: &Path) -> Result<Vec<u8>> {
 /// Imports files one after the other. A failure does not stop the next file.
 pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
     let app = open::app(config, IfMissing::Fail).await?;
-    let user = named_or_only_person(&app, args.whose.user.as_deref()).await?;
+    let user = named_or_only_person(&app, args.person.user.as_deref()).await?;
     let caller = user.owner();
     let mut tally = FileTally::default();
     for path in &args.files {
         let file = path.display().to_string();
         match import_file(&app, &caller, args, path).await {
             Ok(done) => {
-                tally.count(done.taken.rejected, &done.notes);
+                tally.count(done.committed.rejected, &done.notes);
                 print(&summary(&file, &done, args.output.json))?;
             }
             Err(error) => {
@@ -176,7 +176,7 @@ pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
 
 /// The result of one file.
 struct ImportedFile {
-    taken: CommitOutcome,
+    committed: CommitOutcome,
     destinations: Vec<ImportedInto>,
     notes: Notes,
 }
@@ -208,18 +208,18 @@ impl ImportedInto {
 }
 
 fn summary(file: &str, done: &ImportedFile, as_json: bool) -> String {
-    let ImportedFile { taken, destinations, notes } = done;
-    let service::ingest::imports::Summary { new, changed, seen, removed } = taken.summary;
+    let ImportedFile { committed, destinations, notes } = done;
+    let service::ingest::imports::Summary { new, changed, seen, removed } = committed.summary;
     if as_json {
         let line = json!({
             "file": file,
-            "import_id": taken.import.to_string(),
+            "import_id": committed.import.to_string(),
             "accounts": destinations.iter().map(ImportedInto::json).collect::<Vec<_>>(),
             "new": new,
             "changed": changed,
             "already_there": seen,
             "removed": removed,
-            "rejected_count": taken.rejected,
+            "rejected_count": committed.rejected,
             "notes": notes_json(notes),
         });
         return format!("{line}\n");
@@ -229,7 +229,7 @@ fn summary(file: &str, done: &ImportedFile, as_json: bool) -> String {
         let there = counted(seen, "transaction");
         return format!("{file}: nothing new, {there} already imported\n{destinations}");
     }
-    let import = taken.import;
+    let import = committed.import;
     format!(
         "{file}: {new} new, {changed} changed, {seen} already imported ({import})\n{destinations}"
     )
@@ -243,12 +243,12 @@ async fn import_file(
 ) -> Result<ImportedFile> {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let id = files::stage(app, caller, &name, content(path)?).await?;
-    let taken = answer_and_commit(app, caller, args, id).await;
-    if taken.is_err() {
+    let committed = answer_and_commit(app, caller, args, id).await;
+    if committed.is_err() {
         // Deletes the staged file if it was not imported.
         let _ = files::discard(app, caller, id).await;
     }
-    taken
+    committed
 }
 
 async fn answer_and_commit(
@@ -257,38 +257,38 @@ async fn answer_and_commit(
     args: &cli::Import,
     id: FileId,
 ) -> Result<ImportedFile> {
-    // Chosen first, because a file can only be imported into an account of its currency.
+    // The currency is chosen first, because a file can only be imported into an account of its currency.
     if args.currency.is_some() {
         let choices = Choices { currency: args.currency, ..Choices::default() };
         files::choose(app, caller, id, choices).await?;
     }
     let first = files::preview(app, caller, id).await?;
     files::choose(app, caller, id, choices(args, &first)?).await?;
-    let look = files::preview(app, caller, id).await?;
-    if let Some(trouble) = look.error {
-        bail!(trouble);
+    let preview = files::preview(app, caller, id).await?;
+    if let Some(error) = preview.error {
+        bail!(error);
     }
-    if let Some(doubt) = look.doubts.first() {
-        bail!(question(doubt));
+    if let Some(open) = preview.doubts.first() {
+        bail!(question(open));
     }
-    if let Some(open) = look.accounts.iter().find(|it| it.destination == Destination::Unknown) {
+    if let Some(open) = preview.accounts.iter().find(|it| it.destination == Destination::Unknown) {
         bail!(account_question(app, caller, open).await?);
     }
-    if !look.is_ready() {
+    if !preview.is_ready() {
         bail!("there is nothing to import in this file");
     }
-    if !args.output.json && look.notes.count > 0 {
-        print(&format!("{}:\n{}", look.file.name, note_lines(&look.notes)))?;
+    if !args.output.json && preview.notes.count > 0 {
+        print(&format!("{}:\n{}", preview.file.name, note_lines(&preview.notes)))?;
     }
     // An account was created if the preview knew no account to import into.
-    let known: Vec<AccountId> = look.accounts.iter().filter_map(existing).collect();
-    let taken = commit_with_progress(app, caller, id).await?;
-    let mut destinations = Vec::with_capacity(taken.accounts.len());
-    for id in &taken.accounts {
+    let known: Vec<AccountId> = preview.accounts.iter().filter_map(existing).collect();
+    let committed = commit_with_progress(app, caller, id).await?;
+    let mut destinations = Vec::with_capacity(committed.accounts.len());
+    for id in &committed.accounts {
         let account = accounts::get(app, caller, *id).await?;
         destinations.push(ImportedInto { account, is_new: !known.contains(id) });
     }
-    Ok(ImportedFile { taken, destinations, notes: look.notes })
+    Ok(ImportedFile { committed, destinations, notes: preview.notes })
 }
 
 /// The question which account a file belongs to, and the flags that answer it.
@@ -310,7 +310,7 @@ fn existing(account: &AccountPreview) -> Option<AccountId> {
     }
 }
 
-fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
+fn choices(args: &cli::Import, preview: &Preview) -> Result<Choices> {
     let destination = match args.account.as_deref() {
         Some("new") => Some(DestinationChoice::New),
         // Answered below, for each account.
@@ -319,10 +319,10 @@ fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
             let id = AccountId::parse(text).with_context(|| {
                 format!("--account must be an account's id such as acc_..., or new, not {text}")
             })?;
-            if look.accounts.len() > 1 {
+            if preview.accounts.len() > 1 {
                 bail!("the file has several accounts; leave --account out");
             }
-            if !look.accounts.iter().any(|it| it.candidates.iter().any(|it| it.0 == id)) {
+            if !preview.accounts.iter().any(|it| it.candidates.iter().any(|it| it.0 == id)) {
                 bail!("{text} is not one of your accounts in this currency");
             }
             Some(DestinationChoice::Existing(id))
@@ -334,11 +334,11 @@ fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
     let subtype = subtype.flatten().map(str::to_owned);
     let choice = AccountChoice { destination, owed, ..AccountChoice::default() };
     let is_same = args.account.as_deref() == Some("same");
-    let open = open_kinds(&look.doubts);
+    let open = open_kinds(&preview.doubts);
     let of = |(index, account): (usize, &AccountPreview)| {
         let suggested = account.suggested.filter(|_| is_same).map(DestinationChoice::Existing);
         let mut choice = AccountChoice { destination: destination.or(suggested), ..choice.clone() };
-        if look.accounts.len() == 1 || open.contains(&index) {
+        if preview.accounts.len() == 1 || open.contains(&index) {
             (choice.kind, choice.subtype) = (kind, subtype.clone());
         }
         (index, choice)
@@ -346,8 +346,8 @@ fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
     Ok(Choices {
         dates: args.dates.map(DateOrder::from),
         charges: args.charges.map(ChargeSign::from),
-        accounts: look.accounts.iter().enumerate().map(of).collect(),
-        ..look.choices.clone()
+        accounts: preview.accounts.iter().enumerate().map(of).collect(),
+        ..preview.choices.clone()
     })
 }
 
@@ -359,7 +359,7 @@ async fn commit_with_progress(app: &App, caller: &Caller, id: FileId) -> Result<
     tokio::pin!(work);
     loop {
         tokio::select! {
-            taken = &mut work => return Ok(taken?),
+            committed = &mut work => return Ok(committed?),
             _ = ticks.tick() => {}
         }
         if let Some((done, total)) = files::progress(app, id) {

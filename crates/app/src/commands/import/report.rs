@@ -25,7 +25,9 @@ struct FileJson<'a> {
     rejected: Vec<serde_json::Value>,
     rejected_count: usize,
     notes: Vec<serde_json::Value>,
-    doubts: Vec<serde_json::Value>,
+    /// Called `doubts` in the output, on which scripts rely.
+    #[serde(rename = "doubts")]
+    questions: Vec<serde_json::Value>,
 }
 
 pub(super) fn json_line(path: &Path, reading: &FileContents) -> Result<String> {
@@ -37,7 +39,7 @@ pub(super) fn json_line(path: &Path, reading: &FileContents) -> Result<String> {
         rejected: rejected_json(&reading.rejected),
         rejected_count: reading.rejected.count,
         notes: notes_json(&reading.notes),
-        doubts: reading.questions.iter().map(doubt_json).collect(),
+        questions: reading.questions.iter().map(question_json).collect(),
     };
     Ok(format!("{}\n", serde_json::to_string(&line)?))
 }
@@ -101,8 +103,8 @@ pub(super) fn notes_json(notes: &Notes) -> Vec<serde_json::Value> {
     notes.all.iter().map(one).collect()
 }
 
-fn doubt_json(doubt: &FileQuestion) -> serde_json::Value {
-    match doubt {
+fn question_json(question: &FileQuestion) -> serde_json::Value {
+    match question {
         FileQuestion::Dates { read_as } => json!({ "about": "dates", "read_as": read_as.as_str() }),
         FileQuestion::ChargeSign { read_as } => {
             json!({ "about": "charges", "read_as": read_as.as_str() })
@@ -158,7 +160,7 @@ pub(super) fn note_lines(notes: &Notes) -> String {
     text
 }
 
-fn skipped_lines(rejected: &Rejections, doubts: &[FileQuestion]) -> String {
+fn skipped_lines(rejected: &Rejections, questions: &[FileQuestion]) -> String {
     let mut text = String::new();
     for row in rejected.rows.iter().take(REJECTED_SHOWN) {
         text += &format!("  line {} was skipped: {}\n", row.line, row.reason);
@@ -167,15 +169,15 @@ fn skipped_lines(rejected: &Rejections, doubts: &[FileQuestion]) -> String {
     if more > 0 {
         text += &format!("  and {} skipped\n", counted(more, "more row"));
     }
-    for doubt in doubts {
-        text += &format!("  {}\n", question(doubt));
+    for open in questions {
+        text += &format!("  {}\n", question(open));
     }
     text
 }
 
 /// An open question about a file, and the flag that answers it.
-pub(super) fn question(doubt: &FileQuestion) -> &'static str {
-    match doubt {
+pub(super) fn question(open: &FileQuestion) -> &'static str {
+    match open {
         FileQuestion::Dates { .. } => {
             "Is 03/04 April 3 or March 4? Use --dates day-first or --dates month-first."
         }

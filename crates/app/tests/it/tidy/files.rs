@@ -38,6 +38,88 @@ fn has_vague_name(path: &str) -> bool {
     !path.contains("/tests/") && parts.into_iter().any(|it| VAGUE_NAMES.contains(&it))
 }
 
+/// Files without a first sentence that are still to get one.
+const WITHOUT_PURPOSE: &[&str] = &[
+    "crates/bench/src/households/tests.rs",
+    "crates/service/src/insights/cash_flow/tests.rs",
+    "crates/service/src/insights/household_ledger/months/tests.rs",
+    "crates/sources/src/files/camt/tests.rs",
+    "crates/sources/src/files/csv/tests.rs",
+    "crates/sources/src/files/evenkeel/tests.rs",
+    "crates/sources/src/files/mt940/tests.rs",
+    "crates/sources/src/files/ofx/tests.rs",
+    "crates/sources/src/files/qif/tests.rs",
+    "crates/sources/src/files/tests.rs",
+    "crates/sources/src/simplefin/drafts/tests.rs",
+    "crates/sources/src/simplefin/positions/tests.rs",
+    "crates/sources/src/simplefin/response/tests.rs",
+    "crates/sources/src/simplefin/tests.rs",
+    "crates/web/src/api/accounts.rs",
+    "crates/web/src/api/actions.rs",
+    "crates/web/src/api/benefits.rs",
+    "crates/web/src/api/goals.rs",
+    "crates/web/src/api/income.rs",
+    "crates/web/src/api/investments.rs",
+    "crates/web/src/api/me.rs",
+    "crates/web/src/api/net_worth.rs",
+    "crates/web/src/api/paper.rs",
+    "crates/web/src/api/recurring.rs",
+    "crates/web/src/api/scores.rs",
+    "crates/web/src/api/spending.rs",
+    "crates/web/src/api/transactions.rs",
+    "crates/web/src/site/docs/verify_examples/verify.rs",
+    "crates/web/src/site/tests.rs",
+    "crates/web/tests/it/mcp/authorization.rs",
+    "crates/web/tests/it/mcp/transport.rs",
+    "crates/web/tests/it/oauth/authorizing.rs",
+    "crates/web/tests/it/oauth/documents.rs",
+    "crates/web/tests/it/oauth/registering.rs",
+    "crates/web/tests/it/oauth/tokens.rs",
+    "crates/wire/src/v1/account.rs",
+    "crates/wire/src/v1/action.rs",
+    "crates/wire/src/v1/attachment.rs",
+    "crates/wire/src/v1/balance.rs",
+    "crates/wire/src/v1/benefit.rs",
+    "crates/wire/src/v1/code.rs",
+    "crates/wire/src/v1/event.rs",
+    "crates/wire/src/v1/goal.rs",
+    "crates/wire/src/v1/income.rs",
+    "crates/wire/src/v1/investment.rs",
+    "crates/wire/src/v1/net_worth.rs",
+    "crates/wire/src/v1/page.rs",
+    "crates/wire/src/v1/paper.rs",
+    "crates/wire/src/v1/profile.rs",
+    "crates/wire/src/v1/recurring.rs",
+    "crates/wire/src/v1/scope.rs",
+    "crates/wire/src/v1/scores.rs",
+    "crates/wire/src/v1/spending.rs",
+    "crates/wire/src/v1/summary.rs",
+    "crates/wire/src/v1/transaction.rs",
+    "crates/wire/src/v1/webhook.rs",
+];
+
+#[test]
+fn every_file_begins_with_its_purpose() {
+    let lacks = |it: &File| !has_purpose(&it.text);
+    let found: Vec<String> = rust_files().into_iter().filter(lacks).map(|it| it.path).collect();
+    let is_listed = |path: &String| WITHOUT_PURPOSE.contains(&path.as_str());
+    let breaches: Vec<String> = found.iter().filter(|it| !is_listed(it)).cloned().collect();
+    assert_no_breaches(
+        "Begin these files with `//!` and a sentence that says what they are for.",
+        &breaches,
+    );
+    let is_unused = |path: &&&str| !found.iter().any(|it| it == *path);
+    let unused: Vec<String> =
+        WITHOUT_PURPOSE.iter().filter(is_unused).map(|it| (*it).to_owned()).collect();
+    assert_no_breaches("Remove these entries of WITHOUT_PURPOSE: nothing needs them.", &unused);
+}
+
+/// Whether a text begins with a sentence of documentation.
+fn has_purpose(text: &str) -> bool {
+    text.strip_prefix("//! ")
+        .is_some_and(|it| it.starts_with(|it: char| it.is_alphanumeric() || it == '`'))
+}
+
 #[test]
 fn every_file_is_compiled() {
     let dead = unreachable(&rust_files());
@@ -144,6 +226,16 @@ fn an_undeclared_file_is_found_and_declared_ones_are_not() {
     ];
     let dead = ["crates/a/src/gone.rs", "crates/a/src/lost.rs", "crates/a/tests/second.rs"];
     assert_eq!(unreachable(&all), dead);
+}
+
+#[test]
+fn a_file_without_a_first_sentence_is_found() {
+    assert!(
+        has_purpose("//! Rules about files.\n") && has_purpose("//! `evenkeel key`: lists keys.\n")
+    );
+    for bad in ["use std::fs;\n", "//!\n//! Late.\n", "// A note.\n", "#![allow(x)]\n//! Late.\n"] {
+        assert!(!has_purpose(bad), "{bad}");
+    }
 }
 
 #[test]

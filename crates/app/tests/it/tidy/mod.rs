@@ -1,9 +1,11 @@
 //! Rules that the compiler does not check, tested over the whole repository.
 
+mod bounded_lists;
 mod callers;
 mod crates;
 mod documents;
 mod files;
+mod imports;
 mod lists;
 mod modules;
 mod source;

@@ -1,205 +1,136 @@
 //! Imports between modules: groups of `service` import only lower groups, and no modules of a crate import each other.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
-use super::source::Source;
-use super::{File, assert_no_breaches, files};
+use super::imports::{Import, ModulePath, crate_folders, imports, module_path};
+use super::{assert_no_breaches, files, root};
 
 /// The groups of `service`, from the bottom up. A group imports only the groups before it.
-const GROUPS: [&str; 14] = [
+const GROUPS: [&str; 20] = [
     "platform",
+    "placement",
     "access",
     "ledger",
     "classify",
     "ingest",
     "insights",
     "trading",
+    "chains",
     "actions",
     "webhooks",
     "exports",
     "onboarding",
     "summary",
     "retention",
+    "backup",
+    "key_rotation",
     "mail",
+    "metrics",
+    "schema",
 ];
 
-/// A module as its path inside its crate: `["ledger", "accounts"]`. The crate's root is empty.
-type ModulePath = Vec<String>;
-
-/// One import, with the file and line of its `use` or path.
-struct Import {
-    from: ModulePath,
-    to: ModulePath,
-    location: String,
-}
+/// Modules of `service` that every group may import.
+const SHARED: [&str; 1] = ["error"];
 
 #[test]
 fn groups_of_service_import_only_lower_groups() {
-    let rank = |path: &ModulePath| {
-        GROUPS.iter().position(|it| Some(*it) == path.first().map(String::as_str))
-    };
     let mut breaches = Vec::new();
-    for import in imports("service") {
-        let (Some(from), Some(to)) = (rank(&import.from), rank(&import.to)) else { continue };
-        if from < to {
-            breaches.push(format!(
-                "{}: {} must not import {}",
-                import.location, GROUPS[from], GROUPS[to]
-            ));
+    for import in imports("crates/service/src") {
+        let (Some(from), Some(to)) = (import.from.first(), import.to.first()) else {
+            // The root of the crate puts the groups together.
+            continue;
+        };
+        if is_upward(from, to) {
+            breaches.push(format!("{}: {from} must not import {to}", import.location));
         }
     }
     assert_no_breaches("Groups of `service` import only the groups below them.", &breaches);
 }
 
+/// A module that is neither shared nor a group imports nothing and is imported by nobody.
+fn is_upward(from: &str, to: &str) -> bool {
+    let rank = |name: &str| GROUPS.iter().position(|it| *it == name);
+    match (rank(from), rank(to)) {
+        (Some(from), Some(to)) => from < to,
+        (Some(_), None) => !SHARED.contains(&to),
+        (None, _) => from != to,
+    }
+}
+
+#[test]
+fn every_module_of_service_is_a_group_or_shared() {
+    let modules: BTreeSet<String> = files("crates/service/src", ".rs")
+        .iter()
+        .filter_map(|it| module_path("crates/service/src", &it.path).into_iter().next())
+        .collect();
+    let known = || GROUPS.into_iter().chain(SHARED).map(str::to_owned);
+    let unknown: Vec<String> =
+        modules.iter().filter(|it| !known().any(|of| of == **it)).cloned().collect();
+    assert_no_breaches("Add these modules of `service` to GROUPS, at their place.", &unknown);
+    let missing: Vec<String> = known().filter(|it| !modules.contains(it)).collect();
+    assert_no_breaches("Remove these entries of GROUPS: there are no such modules.", &missing);
+    let table = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let rows: Vec<&str> = table.lines().filter(|it| it.starts_with("| `")).collect();
+    let cell = |row: &str| row.split('|').nth(1).unwrap_or_default().to_owned();
+    let is_described = |name: &str| rows.iter().any(|row| cell(row).contains(&format!("`{name}`")));
+    let undescribed: Vec<String> =
+        GROUPS.iter().filter(|it| !is_described(it)).map(|it| (*it).to_owned()).collect();
+    assert_no_breaches("Describe these groups in the table of ARCHITECTURE.md.", &undescribed);
+}
+
+#[test]
+fn imports_of_higher_and_of_unknown_groups_are_found() {
+    assert!(
+        is_upward("ledger", "insights") && is_upward("ledger", "new") && is_upward("new", "ledger")
+    );
+    assert!(!is_upward("insights", "ledger") && !is_upward("ledger", "error"));
+}
+
+/// Circles that are still to be broken, by the folder of the crate and the first two modules of each.
+const KNOWN_CIRCLES: &[(&str, &str)] = &[
+    ("crates/service/src", "ledger::transactions::query -> ledger::transactions::sorted"),
+    ("crates/sources/src", "files::camt::entry -> files::camt::statement"),
+    ("crates/sources/src", "files::csv::accounts -> files::csv::row_money"),
+    ("crates/sources/src", "files::csv::detect -> files::csv::money_columns"),
+    ("crates/web/src", "server::connection -> server::exchange"),
+    ("crates/web/src", "site::accounts::changes -> site::accounts::detail"),
+    ("crates/web/src", "site::accounts::debt -> site::accounts::settings_forms"),
+    ("crates/web/src", "site::assets -> site::docs"),
+    ("crates/web/src", "site::auth -> site::sensitive"),
+    ("crates/web/src", "site::connections::add -> site::connections::detail"),
+    ("crates/web/src", "site::docs::body -> site::docs::endpoint"),
+    ("crates/web/src", "site::docs::guides -> site::docs::proposing"),
+    ("crates/web/src", "site::imports::history -> site::imports::result"),
+    ("crates/web/src", "site::transactions::attachments -> site::transactions::detail"),
+    ("xtask/src", "dist -> installations"),
+    ("xtask/src", "dist::check -> dist::program"),
+    ("xtask/src", "installations -> postgres"),
+];
+
+/// Looks at modules, at their parts, and at single files. The groups of `service` are checked above.
 #[test]
 fn no_modules_import_each_other() {
-    let crates: BTreeSet<String> = files("crates", "/src/lib.rs")
-        .iter()
-        .filter_map(|it| it.path.split('/').nth(1).map(str::to_owned))
-        .collect();
     let mut breaches = Vec::new();
-    for name in &crates {
-        // The groups of `service` are checked above; here the modules within them are.
-        let depth = if name == "service" { 2 } else { 1 };
-        for cycle in cycles(&imports(name), depth) {
-            breaches.push(format!("{name}: {}", cycle.join(" -> ")));
+    let mut used = BTreeSet::new();
+    for folder in crate_folders() {
+        let imports = imports(&folder);
+        for cycle in [1, 2, usize::MAX].into_iter().flat_map(|it| cycles(&imports, it)) {
+            let first = cycle.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" -> ");
+            let known = KNOWN_CIRCLES.iter().find(|it| **it == (folder.as_str(), first.as_str()));
+            match known {
+                Some(known) => drop(used.insert(known)),
+                None => breaches.push(format!("{folder}: {}", cycle.join(" -> "))),
+            }
         }
     }
     assert_no_breaches(
         "These modules import each other: move their shared parts into a lower module.",
         &breaches,
     );
-}
-
-/// Every import of one module of the crate by another, outside of tests.
-fn imports(name: &str) -> Vec<Import> {
-    let folder = format!("crates/{name}/src");
-    let mut sources = files(&folder, ".rs");
-    let tests: BTreeSet<ModulePath> =
-        sources.iter().flat_map(|it| test_modules(&folder, it)).collect();
-    sources.retain(|it| {
-        let path = module_path(&folder, &it.path);
-        !(0..=path.len()).any(|length| tests.contains(&path[..length]))
-    });
-    let modules: BTreeSet<ModulePath> =
-        sources.iter().map(|it| module_path(&folder, &it.path)).collect();
-    let mut found = Vec::new();
-    for file in &sources {
-        let from = module_path(&folder, &file.path);
-        for (line, path) in paths_in(&Source::parse(&file.text).code) {
-            let Some(path) = absolute(&from, &path) else { continue };
-            let to = longest_module(&modules, &path);
-            if to != from {
-                found.push(Import {
-                    from: from.clone(),
-                    to,
-                    location: format!("{}:{line}", file.path),
-                });
-            }
-        }
-    }
-    found
-}
-
-/// The modules that a file declares for tests only.
-fn test_modules(folder: &str, file: &File) -> Vec<ModulePath> {
-    let from = module_path(folder, &file.path);
-    let declared = file.text.split("#[cfg(test)]\nmod ").skip(1);
-    let names = declared.filter_map(|it| it.split_once(';').map(|(name, _)| name));
-    let names = names.filter(|it| it.chars().all(|it| it.is_alphanumeric() || it == '_'));
-    names.map(|name| [from.clone(), vec![name.to_owned()]].concat()).collect()
-}
-
-fn module_path(folder: &str, path: &str) -> ModulePath {
-    let inside = path.trim_start_matches(folder).trim_start_matches('/').trim_end_matches(".rs");
-    let mut parts: ModulePath = inside.split('/').map(str::to_owned).collect();
-    if parts.last().is_some_and(|it| ["mod", "lib", "main"].contains(&it.as_str())) {
-        parts.pop();
-    }
-    parts
-}
-
-/// Resolves `crate::` and `super::`; none for paths into other crates.
-fn absolute(from: &ModulePath, path: &[String]) -> Option<ModulePath> {
-    let mut base = match path.first()?.as_str() {
-        "crate" => ModulePath::new(),
-        "super" | "self" => from.clone(),
-        _ => return None,
-    };
-    for part in path {
-        match part.as_str() {
-            "crate" | "self" => {}
-            "super" => drop(base.pop()),
-            part => base.push(part.to_owned()),
-        }
-    }
-    Some(base)
-}
-
-fn longest_module(modules: &BTreeSet<ModulePath>, path: &ModulePath) -> ModulePath {
-    let lengths = (0..=path.len()).rev();
-    let prefixes = lengths.map(|length| path[..length].to_vec());
-    prefixes.into_iter().find(|it| modules.contains(it)).unwrap_or_default()
-}
-
-/// Every path that begins with `crate::`, `super::` or `self::`, with `use` trees expanded, each with its line.
-fn paths_in(code: &str) -> Vec<(usize, Vec<String>)> {
-    let mut found = Vec::new();
-    for start in ["crate::", "super::", "self::"] {
-        for (at, _) in code.match_indices(start) {
-            let before = code[..at].chars().next_back();
-            if before.is_some_and(|it| it.is_alphanumeric() || it == '_' || it == ':') {
-                continue;
-            }
-            let line = code[..at].matches('\n').count() + 1;
-            let mut paths = Vec::new();
-            expand(&code[at..], &mut Vec::new(), &mut paths);
-            found.extend(paths.into_iter().map(|it| (line, it)));
-        }
-    }
-    found
-}
-
-/// Reads one path or tree from the start of the text. Returns the number of bytes read.
-fn expand(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> usize {
-    let depth = prefix.len();
-    let mut at = 0;
-    loop {
-        let rest = &text[at..];
-        at += rest.len() - rest.trim_start().len();
-        let rest = &text[at..];
-        let length = rest.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(rest.len());
-        if length > 0 {
-            prefix.push(rest[..length].to_owned());
-            at += length;
-        }
-        match &text.as_bytes()[at..] {
-            [b':', b':', b'{', ..] => {
-                at += 3;
-                while !text[at..].is_empty() && !text[at..].trim_start().starts_with('}') {
-                    let length_read = expand(&text[at..], prefix, found);
-                    at += length_read.max(1);
-                    let rest = &text[at..];
-                    let trimmed = rest.trim_start();
-                    at += rest.len() - trimmed.len() + usize::from(trimmed.starts_with(','));
-                }
-                at += text[at..].find('}').map_or(0, |it| it + 1);
-                break;
-            }
-            [b':', b':', next, ..] if next.is_ascii_alphabetic() || *next == b'_' => at += 2,
-            _ => {
-                found.push(prefix.clone());
-                let rest = &text[at..];
-                if let Some(alias) = rest.strip_prefix(" as ") {
-                    let name = alias.find(|it: char| !it.is_alphanumeric() && it != '_');
-                    at += 4 + name.unwrap_or(alias.len());
-                }
-                break;
-            }
-        }
-    }
-    prefix.truncate(depth);
-    at
+    let unused = KNOWN_CIRCLES.iter().filter(|it| !used.contains(it));
+    let unused: Vec<String> = unused.map(|(folder, it)| format!("{folder}: {it}")).collect();
+    assert_no_breaches("Remove these entries of KNOWN_CIRCLES: they are broken.", &unused);
 }
 
 /// The import cycles between modules, where a module is the first `depth` parts of its path.
@@ -209,7 +140,10 @@ fn cycles(imports: &[Import], depth: usize) -> Vec<Vec<String>> {
     for import in imports {
         let (from, to) = (node(&import.from), node(&import.to));
         // A parent declares its children, and children use their parent's definitions.
-        let is_family = from.starts_with(&to) || to.starts_with(&from);
+        let is_inside = |inner: &str, outer: &str| {
+            inner.strip_prefix(outer).is_some_and(|it| it.is_empty() || it.starts_with("::"))
+        };
+        let is_family = to.is_empty() || is_inside(&from, &to) || is_inside(&to, &from);
         if !is_family {
             imported.entry(from).or_default().insert(to);
         }
@@ -240,20 +174,6 @@ fn reachable(imported: &BTreeMap<String, BTreeSet<String>>, start: &str) -> BTre
         }
     }
     found
-}
-
-#[test]
-fn use_trees_are_expanded_and_relative_paths_resolved() {
-    let code = "use crate::{a::{self, b as c}, d};\nfn f() { super::e::g(crate::h::I::new()) }";
-    let paths: Vec<String> =
-        paths_in(code).iter().map(|(line, it)| format!("{line} {}", it.join("::"))).collect();
-    let expected =
-        ["1 crate::a::self", "1 crate::a::b", "1 crate::d", "2 crate::h::I::new", "2 super::e::g"];
-    assert_eq!(paths, expected);
-    let from: ModulePath = ["x", "y"].map(str::to_owned).to_vec();
-    let path = ["super", "e"].map(str::to_owned);
-    assert_eq!(absolute(&from, &path).unwrap(), ["x", "e"]);
-    assert!(absolute(&from, &["std".to_owned()]).is_none());
 }
 
 #[test]

@@ -251,7 +251,7 @@ const FILES: &[(&str, &str)] = files![
 static CARDS: LazyLock<Vec<Card>> = LazyLock::new(|| {
     let read = |(name, text): &(&str, &str)| match rows::read(text) {
         Ok(card) => card,
-        Err(reason) => panic!("{name}: {reason}; the catalogue is part of the program"),
+        Err(reason) => panic!("{name}: {reason}; the catalog is part of the program"),
     };
     FILES.iter().map(read).collect()
 });

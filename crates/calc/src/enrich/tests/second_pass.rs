@@ -136,7 +136,7 @@ fn brands_have_a_category_and_no_name() {
 }
 
 #[test]
-fn cut_and_glued_words_are_keywords() {
+fn cut_and_joined_words_are_keywords() {
     for (description, primary) in [
         ("GOLDEN LANTERN RESTAURAN", "FOOD_AND_DRINK"),
         ("HARTLEY VETERINAR", "MEDICAL"),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::category::Category;
 use base::draft::AccountKind;
 
-use crate::enrich::clean::normalized_words;
+use crate::enrich::descriptor_parser::normalized_words;
 use crate::enrich::fuzzy_spellings::Spelling;
 use crate::enrich::merchants::{MERCHANTS, read};
 use crate::enrich::{

@@ -19,12 +19,7 @@ const LIMITS: Limits = Limits {
 const FRESH_SECONDS: i64 = 3_600;
 const URL_LENGTH_MAX: usize = 500;
 
-/// Whether a client id is the address of a document.
-pub fn is_document(client_id: &str) -> bool {
-    client_id.starts_with("https://")
-}
-
-/// Where a document may come from.
+/// The allowed source of a client document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DocumentSource {
     /// Only documents that were fetched before, because nobody is signed in.
@@ -34,32 +29,36 @@ pub enum DocumentSource {
     Fetched,
 }
 
-/// The client that a document describes, or a sentence for the person on why it cannot be used.
-pub(super) async fn find(
-    app: &App,
-    url: &str,
-    source: DocumentSource,
-) -> Result<Result<Client, String>> {
+/// The result of looking for the client of a document.
+pub(super) enum DescribedClient {
+    Found(Client),
+    /// A sentence for the person on why the document cannot be used.
+    Unusable(String),
+}
+
+/// Finds the client that a document describes.
+pub(super) async fn find(app: &App, url: &str, source: DocumentSource) -> Result<DescribedClient> {
+    use DescribedClient::{Found, Unusable};
     if let Err(why) = check_address(url) {
-        return Ok(Err(format!("The app's address {why}.")));
+        return Ok(Unusable(format!("The app's address {why}.")));
     }
     let stored = clients::find_by_document(app, url).await?;
     let age = |client: &Client| app.clock.now().as_second() - client.registered_at.as_second();
     match stored {
         Some(client) if source == DocumentSource::Stored || age(&client) < FRESH_SECONDS => {
-            Ok(Ok(client))
+            Ok(Found(client))
         }
         None if source == DocumentSource::Stored => {
-            Ok(Err("The app that sent you here is not known yet.".to_owned()))
+            Ok(Unusable("The app that sent you here is not known yet.".to_owned()))
         }
         _ => match fetch(app, url).await {
             Ok(document) => {
                 let Document { client_name, redirects } = document;
-                Ok(Ok(clients::save_document(app, url, &client_name, redirects).await?))
+                Ok(Found(clients::save_document(app, url, &client_name, redirects).await?))
             }
             Err(why) => {
                 let host = Redirect::parse(url).map_or(String::new(), |it| it.host().to_owned());
-                Ok(Err(format!("The app describes itself at {host}, and {why}.")))
+                Ok(Unusable(format!("The app describes itself at {host}, and {why}.")))
             }
         },
     }

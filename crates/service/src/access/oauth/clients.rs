@@ -5,7 +5,6 @@ use db::params;
 use sha2::{Digest as _, Sha256};
 
 use super::SECOND;
-use super::client_documents::is_document;
 use super::errors::{OAuthError, OAuthErrorCode, OAuthFailure, OAuthResult};
 use super::redirects::Redirect;
 use crate::access::tokens;
@@ -53,6 +52,11 @@ pub struct NewClient {
 pub struct ClientCredentials {
     pub id: Option<String>,
     pub secret: Option<String>,
+}
+
+/// Whether a client id is the address of a document.
+pub fn is_document(client_id: &str) -> bool {
+    client_id.starts_with("https://")
 }
 
 /// Registers a client, and returns its secret if it has one. A public client with the same name and redirects as an

@@ -17,7 +17,8 @@ use db::params;
 use crate::{App, Error, Result, Tx};
 
 pub use access_tokens::{authenticate, authenticate_for};
-pub use client_documents::{DocumentSource, is_document};
+pub use client_documents::DocumentSource;
+pub use clients::is_document;
 pub use errors::{OAuthError, OAuthErrorCode, OAuthFailure, OAuthResult};
 pub use scopes::{Audience, OFFLINE_ACCESS, grantable_scopes};
 

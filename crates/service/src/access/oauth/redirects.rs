@@ -4,10 +4,7 @@
 //! drops an empty port. A redirect URI must be compared as it was written, and one that two programs could read
 //! differently must be refused.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-
-/// Everything but the unreserved characters of RFC 3986.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+use base::percent_encode;
 
 /// The longest accepted address.
 const LENGTH_MAX: usize = 2_000;
@@ -126,7 +123,7 @@ impl Redirect {
             text.push(if text.contains('?') { '&' } else { '?' });
             text.push_str(name);
             text.push('=');
-            text.extend(utf8_percent_encode(value, RESERVED));
+            text.push_str(&percent_encode(value));
         }
         text
     }

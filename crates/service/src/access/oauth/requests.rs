@@ -1,7 +1,7 @@
 //! Authorization requests of apps: validated before the person sees them, and again when they decide.
 
-use super::client_documents::{self, DocumentSource, is_document};
-use super::clients::{self, Client};
+use super::client_documents::{self, DescribedClient, DocumentSource};
+use super::clients::{self, Client, is_document};
 use super::errors::{OAuthError, OAuthErrorCode};
 use super::redirects::Redirect;
 use super::scopes::{OFFLINE_ACCESS, parse_resource, parse_scopes};
@@ -24,7 +24,7 @@ pub struct AuthorizationParams {
     pub state: Option<String>,
     /// The name of a parameter that was given more than once.
     pub repeated: Option<String>,
-    /// Where the document of a client that did not register may come from.
+    /// The allowed source of the document of a client that did not register.
     pub documents: DocumentSource,
 }
 
@@ -91,8 +91,10 @@ pub async fn check(
 async fn find_client(app: &App, params: &AuthorizationParams) -> Result<Client, InvalidRequest> {
     let id = params.client_id.as_deref().unwrap_or_default();
     if is_document(id) {
-        let found = client_documents::find(app, id, params.documents).await?;
-        return found.map_err(InvalidRequest::Undescribed);
+        return match client_documents::find(app, id, params.documents).await? {
+            DescribedClient::Found(client) => Ok(client),
+            DescribedClient::Unusable(why) => Err(InvalidRequest::Undescribed(why)),
+        };
     }
     let unknown = "The app that sent you here is not registered with this installation.";
     clients::find(app, id).await?.ok_or(InvalidRequest::Unknown(unknown))

@@ -1,6 +1,6 @@
 //! Exchanges the code for tokens at the provider, and reads what the provider says about the person.
 
-use base::Timestamp;
+use base::{Timestamp, percent_encode};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use net::HttpRequest;
@@ -12,7 +12,7 @@ use super::flows::FlowSecrets;
 use super::id_token;
 use super::metadata::Metadata;
 use super::provider::Provider;
-use super::start::{encode, encode_pairs};
+use super::start::encode_pairs;
 use crate::Result;
 
 #[derive(Deserialize)]
@@ -63,7 +63,8 @@ fn token_request(
     ];
     let basic = match &settings.client_secret {
         Some(secret) if metadata.takes_basic => {
-            Some(STANDARD.encode(format!("{}:{}", encode(&settings.client_id), encode(secret))))
+            let (id, secret) = (percent_encode(&settings.client_id), percent_encode(secret));
+            Some(STANDARD.encode(format!("{id}:{secret}")))
         }
         Some(secret) => {
             fields.extend([("client_id", settings.client_id.as_str()), ("client_secret", secret)]);
@@ -94,7 +95,7 @@ pub(super) fn is_error_word(word: &str) -> bool {
     (1..=50).contains(&word.len()) && word.bytes().all(|it| it.is_ascii_lowercase() || it == b'_')
 }
 
-/// Where to ask for claims that the ID token lacks, and with which token. Many providers keep ID tokens short.
+/// The userinfo address for claims that the ID token lacks, and the token to ask with. Many providers keep ID tokens short.
 fn userinfo<'a>(
     provider: &Provider,
     metadata: &'a Metadata,

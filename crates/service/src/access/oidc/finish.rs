@@ -37,7 +37,7 @@ pub struct Callback<'a> {
     pub public_url: &'a str,
 }
 
-/// What came of a round trip. `next` is the page that it began from.
+/// The result of a round trip. `next` is the page that it began from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     SignIn { outcome: SignInOutcome, next: String },
@@ -179,7 +179,7 @@ async fn sign_in(
         .await
 }
 
-/// What a transaction needs to know of somebody who signs in.
+/// The person who signs in, as the provider describes them and as far as a transaction needs it.
 struct ClaimedPerson {
     identity: Identity,
     verified_email: Option<String>,

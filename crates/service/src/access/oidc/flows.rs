@@ -14,7 +14,7 @@ const PREFIX: &str = "eko_";
 const LIFE_SECONDS: i64 = 900;
 
 base::words!(
-    /// What a round trip is for. An answer for one purpose is not accepted for another.
+    /// The purpose of a round trip. An answer for one purpose is not accepted for another.
     Purpose {
         SignIn => "sign_in",
         /// To link an identity to the account of a signed-in person.
@@ -120,7 +120,7 @@ pub(super) async fn take(app: &App, provider: &str, state: &str) -> Result<Optio
     Ok(found.map(|(purpose, user, next, browser)| Flow { purpose, user, next, secrets, browser }))
 }
 
-/// Background step: deletes round trips that nobody came back from.
+/// Background step: deletes round trips that were not completed in time.
 pub async fn forget_once(app: &App) -> Result<usize> {
     let now = app.clock.now();
     let forget = move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(FORGET, params![now])?);

@@ -9,7 +9,7 @@ use super::metadata::Metadata;
 use super::provider::{Provider, ProviderSettings};
 use crate::Result;
 
-/// What clocks may differ by.
+/// The tolerated difference between clocks.
 const SKEW_SECONDS: i64 = 60;
 /// An older token is not the answer to a round trip of minutes.
 const AGE_MAX_SECONDS: i64 = 3_600;

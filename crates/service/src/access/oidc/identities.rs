@@ -22,7 +22,7 @@ pub struct LinkedIdentity {
     pub last_used_at: Option<Timestamp>,
 }
 
-/// Who somebody is at a provider.
+/// A person's identity at a provider.
 pub(super) struct Identity {
     pub(super) issuer: String,
     pub(super) subject: String,

@@ -24,7 +24,7 @@ const KEYS_AGAIN_SECONDS: i64 = 10;
 /// The most keys of a provider that are considered.
 const KEYS_MAX: usize = 100;
 
-/// What the operator set for one provider.
+/// The operator's settings for one provider.
 #[derive(Clone)]
 pub struct ProviderSettings {
     /// Part of addresses, such as `authelia`.
@@ -109,8 +109,8 @@ pub(super) struct Provider {
 }
 
 impl Provider {
-    /// What the provider said or did is wrong. The person sees the reason too, because it is often the operator who
-    /// tries.
+    /// The error for an invalid answer of the provider. The person sees the reason, too, because the one who tries is often
+    /// the operator.
     pub(super) fn refused(&self, reason: &str) -> Error {
         let ProviderSettings { name, label, .. } = &self.settings;
         tracing::warn!(provider = name, reason, "single sign-on was refused");

@@ -1,6 +1,6 @@
-//! The way to the provider: builds the address of its sign-in page.
+//! Starts single sign-on: builds the provider's sign-in address.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use base::percent_encode;
 
 use super::flows::{self, NewFlow, Purpose};
 use super::provider::{Provider, ProviderSettings};
@@ -8,8 +8,6 @@ use crate::access::sessions::Visit;
 use crate::access::{sessions, sign_ins};
 use crate::{App, Caller, Error, Result};
 
-/// Everything but the unreserved characters of RFC 3986.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 const NEXT_MAX: usize = 2_000;
 
 /// The browser that a round trip begins in.
@@ -100,7 +98,7 @@ async fn start(
     Ok(format!("{}{separator}{}", metadata.authorization_endpoint, encode_pairs(&parameters)))
 }
 
-/// Where the provider sends the person back to. Each provider has an address of its own, so that the answer of one is
+/// The address to which the provider sends the person back. Each provider has an address of its own, so that the answer of one is
 /// never taken for that of another.
 pub(super) fn redirect_uri(settings: &ProviderSettings, public_url: &str) -> String {
     format!("{public_url}/sign-on/{}/callback", settings.name)
@@ -108,10 +106,6 @@ pub(super) fn redirect_uri(settings: &ProviderSettings, public_url: &str) -> Str
 
 /// Pairs as in a form or a query.
 pub(super) fn encode_pairs(pairs: &[(&str, &str)]) -> String {
-    let pair = |(name, value): &(&str, &str)| format!("{name}={}", encode(value));
+    let pair = |(name, value): &(&str, &str)| format!("{name}={}", percent_encode(value));
     pairs.iter().map(pair).collect::<Vec<_>>().join("&")
-}
-
-pub(super) fn encode(text: &str) -> String {
-    utf8_percent_encode(text, RESERVED).to_string()
 }

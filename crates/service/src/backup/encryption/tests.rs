@@ -1,3 +1,5 @@
+//! Tests of encrypting and decrypting backups.
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use proptest::prelude::*;

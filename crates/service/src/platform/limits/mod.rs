@@ -60,7 +60,7 @@ pub struct Limiter {
     queues: [queue::Queue; 2],
 }
 
-/// What is limited. Each limit has its own policy and its own windows.
+/// A limited thing, such as requests. Each limit has its own policy and its own windows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Limit {
     /// Requests of one credential.

@@ -116,7 +116,7 @@ async fn delete_future(app: &App, credential: Credential, now: i64) -> Result<bo
     Ok(dropped.await? > 0)
 }
 
-/// Joins the queue, and starts the task that counts if it is not running. It is a task of its own, because the future of a
+/// Joins the queue, and starts the task that counts if it is not running. It is a separate task, because the future of a
 /// request can be dropped while others wait behind it.
 async fn join_queue(
     app: &App,

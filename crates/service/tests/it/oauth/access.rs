@@ -1,3 +1,5 @@
+//! Access with tokens of OAuth: scopes, audiences and expiry.
+
 use service::access::oauth::{self, grants, requests};
 use service::{Error, Result};
 use wire::v1::Scope;

@@ -1,3 +1,5 @@
+//! Registering and authenticating clients.
+
 use base::AddressGroup;
 use service::access::oauth::OAuthFailure;
 use service::access::oauth::clients::{self, AuthMethod, Client, ClientCredentials, NewClient};

@@ -1,3 +1,5 @@
+//! Exchanging authorization codes.
+
 use service::access::oauth::codes::{self, CodeExchange};
 use service::access::oauth::{self, grants};
 use service::{Caller, Credential};

@@ -1,3 +1,5 @@
+//! Refreshing tokens, and refresh tokens that are used twice.
+
 use service::access::oauth::clients::{self, NewClient};
 use service::access::oauth::token_pairs::{self, RefreshRequest};
 use service::access::oauth::{grants, introspection};

@@ -1,3 +1,5 @@
+//! Validating authorization requests.
+
 use service::Scopes;
 use service::access::oauth::clients::{self, NewClient};
 use service::access::oauth::requests::{self, AuthorizationParams, InvalidRequest};

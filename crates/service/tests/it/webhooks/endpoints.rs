@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use service::access::keys::NewKey;
-use service::webhooks::{self, EndpointChange, EndpointStatus};
+use service::webhooks::{self, DeliveryStatus, EndpointChange, EndpointStatus};
 use service::{Caller, Credential, Error, Scopes};
 use testkit::draft::{checking, statement, txn};
 use testkit::new_key;
@@ -28,7 +28,11 @@ async fn an_event_arrives_signed_with_its_ids_and_is_settled() {
     }
     assert_eq!(fixture.deliver().await, 0);
     let attempts = fixture.attempts().await;
-    assert!(attempts.iter().all(|it| it.event_status == "delivered" && it.code == Some(204)));
+    assert!(
+        attempts
+            .iter()
+            .all(|it| it.event_status == DeliveryStatus::Delivered && it.code == Some(204))
+    );
     assert!(fixture.current_endpoint().await.last_delivery_at.is_some());
 }
 

@@ -4,7 +4,7 @@ use base::{EndpointId, EventId};
 use service::platform::cursors::Page;
 use service::webhooks::{
     self, DeliveryStatus, EndpointChange, EndpointStatus, EventFilter, EventStatus, LoggedDelivery,
-    LoggedEvent, changes,
+    LoggedEvent, Trigger, changes,
 };
 use service::{Caller, Error, Scopes};
 use testkit::new_key;
@@ -77,7 +77,7 @@ async fn a_failed_event_is_queued_and_sent_by_the_dispatcher_with_its_id() {
     assert!(is_signed(&received[0], &fixture.secret));
     let now = newest(&fixture, caller, "transaction.created").await;
     assert_eq!((now.id, now.status), (event, EventStatus::Delivered));
-    assert_eq!(fixture.attempts().await[0].trigger, "manual");
+    assert_eq!(fixture.attempts().await[0].trigger, Trigger::Manual);
     // Delivered everywhere: only an endpoint that is named gets it once more.
     assert_conflict(replay(&fixture, caller, event, None).await, "name an endpoint_id");
     assert_eq!(replay(&fixture, caller, event, id).await.unwrap()[0].attempts, 1);
@@ -119,7 +119,7 @@ async fn a_replay_of_a_dead_process_is_sent_after_its_lease() {
     fixture.world.advance_seconds(46);
     assert_eq!(fixture.deliver().await, 1);
     let attempts = fixture.attempts().await;
-    assert_eq!((attempts.len(), attempts[0].trigger.as_str()), (1, "manual"));
+    assert_eq!((attempts.len(), attempts[0].trigger), (1, Trigger::Manual));
 }
 
 #[tokio::test]

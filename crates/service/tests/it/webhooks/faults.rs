@@ -1,6 +1,6 @@
 //! Deliveries when receivers fail, processes die and time passes.
 
-use service::webhooks::{self, EndpointStatus};
+use service::webhooks::{self, AttemptStatus, DeliveryStatus, EndpointStatus, Trigger};
 use testkit::receiver::ScriptedResponse;
 
 use super::{Fixture, body, create};
@@ -29,7 +29,9 @@ async fn a_failing_endpoint_is_tried_eight_times_over_28_hours_and_never_early()
     assert_eq!(fixture.deliver().await, 0);
     let attempts = fixture.attempts().await;
     assert_eq!(attempts.len(), 8);
-    assert!(attempts.iter().all(|it| it.event_status == "failed" && it.code == Some(500)));
+    assert!(
+        attempts.iter().all(|it| it.event_status == DeliveryStatus::Failed && it.code == Some(500))
+    );
     assert_eq!((attempts[0].attempt, attempts[7].attempt), (8, 1));
     assert_eq!(attempts[0].next_at, None);
     // All attempts are used up, but the endpoint has not failed for five days yet.
@@ -50,7 +52,7 @@ async fn each_attempt_is_signed_anew_with_its_own_time() {
     assert_ne!(received[0].header("webhook-timestamp"), received[1].header("webhook-timestamp"));
     assert!(received.iter().all(|it| super::is_signed(it, &fixture.secret)));
     let last = &fixture.attempts().await[0];
-    assert_eq!((last.event_status.as_str(), last.attempt), ("delivered", 2));
+    assert_eq!((last.event_status, last.attempt), (DeliveryStatus::Delivered, 2));
     assert_eq!(fixture.current_endpoint().await.failing_since, None);
 }
 
@@ -75,7 +77,7 @@ async fn only_2xx_answers_are_success() {
         fixture.import_transaction("one").await;
         fixture.deliver().await;
         let attempt = &fixture.attempts().await[0];
-        assert_eq!(attempt.status == "succeeded", good, "{response:?}");
+        assert_eq!(attempt.status == AttemptStatus::Succeeded, good, "{response:?}");
         assert_eq!(attempt.error.as_deref(), error, "{response:?}");
         assert!(attempt.body.as_ref().is_none_or(|it| it.len() <= 1_024));
         // No redirect was followed.
@@ -205,7 +207,7 @@ async fn the_sending_loop_sends_a_new_event_immediately_and_stops_on_request() {
     fixture.receiver.wait_for_requests(2).await;
     stop.send(true).unwrap();
     sending.await.unwrap();
-    assert!(fixture.attempts().await.iter().all(|it| it.event_status == "delivered"));
+    assert!(fixture.attempts().await.iter().all(|it| it.event_status == DeliveryStatus::Delivered));
 }
 
 #[tokio::test]
@@ -215,7 +217,7 @@ async fn a_test_is_one_attempt_that_does_not_count() {
     let app = &fixture.world.app;
     let failed = webhooks::test(app, &fixture.key.caller, fixture.endpoint.id, None).await.unwrap();
     assert!(!failed.delivered);
-    assert_eq!(failed.attempt.trigger, "test");
+    assert_eq!(failed.attempt.trigger, Trigger::Test);
     assert_eq!(failed.attempt.body.as_deref(), Some("no"));
     assert_eq!(fixture.current_endpoint().await.failing_since, None);
     fixture.world.advance_seconds(HOUR);

@@ -2,7 +2,9 @@
 
 use base::KeyId;
 use db::Tx;
-use service::webhooks::{self, EndpointChange, EndpointStatus, POLL_INTERVAL};
+use service::webhooks::{
+    self, Attempt, AttemptStatus, DeliveryStatus, EndpointChange, EndpointStatus, POLL_INTERVAL,
+};
 use testkit::receiver::ScriptedResponse;
 
 use super::Fixture;
@@ -85,7 +87,10 @@ async fn queued_deliveries_of_a_disabled_endpoint_are_not_sent() {
     assert_eq!((counted(&fixture, "delivered").await, counted(&fixture, "failed").await), (17, 24));
     let attempts = fixture.attempts().await;
     assert_eq!(attempts.len(), 17);
-    assert!(attempts.iter().all(|it| it.status == "succeeded" && it.event_status == "delivered"));
+    let is_delivered = |it: &Attempt| {
+        it.status == AttemptStatus::Succeeded && it.event_status == DeliveryStatus::Delivered
+    };
+    assert!(attempts.iter().all(is_delivered));
 }
 
 #[tokio::test]

@@ -3,7 +3,9 @@
 use base::{EventId, Timestamp};
 use service::platform::cursors::Page;
 use service::webhooks::replay::{self, Replay, ReplayStatus};
-use service::webhooks::{self, DeliveryDetail, EndpointChange, EndpointStatus};
+use service::webhooks::{
+    self, AttemptStatus, DeliveryDetail, DeliveryStatus, EndpointChange, EndpointStatus, Trigger,
+};
 use service::{Caller, Error};
 use testkit::new_key;
 use testkit::receiver::ScriptedResponse;
@@ -71,14 +73,15 @@ async fn a_failed_delivery_is_resent_with_its_id_and_a_new_signature() {
     fixture.world.advance_seconds(HOUR);
     fixture.receiver.respond_with([ScriptedResponse::Status(500)]);
     let first = replay::resend(app, caller, delivery.endpoint, delivery.event).await.unwrap();
-    assert_eq!((first.trigger.as_str(), first.status.as_str()), ("manual", "failed"));
-    assert_eq!((first.event_status.as_str(), first.next_at), ("failed", None));
+    assert_eq!((first.trigger, first.status), (Trigger::Manual, AttemptStatus::Failed));
+    assert_eq!((first.event_status, first.next_at), (DeliveryStatus::Failed, None));
     // A failed resend does not count, and is not retried.
     assert_eq!(fixture.current_endpoint().await.failing_since, None);
     fixture.world.advance_seconds(HOUR);
     assert_eq!(fixture.deliver().await, 0);
     let second = replay::resend(app, caller, delivery.endpoint, delivery.event).await.unwrap();
-    assert_eq!((second.event_status.as_str(), second.attempt), ("delivered", first.attempt + 1));
+    let expected = (DeliveryStatus::Delivered, first.attempt + 1);
+    assert_eq!((second.event_status, second.attempt), expected);
     assert!(fixture.current_endpoint().await.last_delivery_at.is_some());
     assert!(failed_deliveries(&fixture, caller).await.is_empty());
     let received = fixture.receiver.requests();
@@ -138,7 +141,7 @@ async fn a_replay_sends_each_failed_delivery_once_and_reports_its_progress() {
     assert_eq!(fixture.receiver.requests().len(), 70);
     // Deliveries that failed again stay failed, and another replay sends them.
     assert_eq!(failed_deliveries(&fixture, &fixture.key.caller).await.len(), 3);
-    assert!(fixture.attempts().await.iter().all(|it| it.trigger == "manual"));
+    assert!(fixture.attempts().await.iter().all(|it| it.trigger == Trigger::Manual));
     assert_eq!(start(&fixture, ago(&fixture, 60)).await.unwrap().total, 3);
     webhooks::replay_once(&fixture.world.app).await.unwrap();
     assert!(failed_deliveries(&fixture, &fixture.key.caller).await.is_empty());

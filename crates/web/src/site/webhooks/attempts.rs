@@ -5,7 +5,7 @@ use base::EndpointId;
 use http::StatusCode;
 use maud::{Markup, html};
 use service::platform::cursors::Page;
-use service::webhooks::{self, Attempt, AttemptFilter, Endpoint};
+use service::webhooks::{self, Attempt, AttemptFilter, AttemptStatus, Endpoint};
 
 use super::manager::{EndpointManager, Section};
 use crate::site::errors::PageResult;
@@ -93,7 +93,7 @@ pub(super) fn table(manager: &EndpointManager, attempts: &[Attempt]) -> Markup {
 }
 
 fn row(manager: &EndpointManager, it: &Attempt) -> Markup {
-    let failed = it.status != "succeeded";
+    let failed = it.status == AttemptStatus::Failed;
     html! {
         tr {
             th scope="row" {

@@ -4,7 +4,7 @@ use axum::extract::Path;
 use base::EventId;
 use http::StatusCode;
 use maud::{Markup, html};
-use service::webhooks::{self, DeliveryDetail, EventDetail};
+use service::webhooks::{self, DeliveryDetail, EventDetail, Trigger};
 
 use super::attempts;
 use super::manager::{EndpointManager, Section};
@@ -49,7 +49,7 @@ pub(super) async fn get(manager: EndpointManager, Path(id): Path<String>) -> Pag
 /// Whether the event was never sent or has failed somewhere, so that it can be replayed. A test is sent again instead.
 fn can_replay(event: &EventDetail) -> bool {
     let has_payload = event.payload.as_ref().is_some_and(|it| it.body.is_some());
-    let is_test = event.attempts.iter().any(|it| it.trigger == "test");
+    let is_test = event.attempts.iter().any(|it| it.trigger == Trigger::Test);
     let has_failed = event.deliveries.iter().any(|it| it.status == "failed");
     has_payload && !is_test && (event.deliveries.is_empty() || has_failed)
 }

@@ -1,0 +1,126 @@
+//! The settings of backups: their names, types and defaults.
+
+use super::key::Key;
+use super::value::Kind;
+
+pub(super) const BACKUP_KEYS: &[Key] = &[
+    Key {
+        name: "backups.folder",
+        kind: Kind::Path,
+        default: None,
+        secret: false,
+        about: "Folder that a server writes backups to, best on another disk; it must exist. By default there are none.",
+    },
+    Key {
+        name: "backups.s3.endpoint",
+        kind: Kind::Origin,
+        default: None,
+        secret: false,
+        about: "S3-compatible store that a server writes backups to, instead of a folder.",
+    },
+    Key {
+        name: "backups.s3.bucket",
+        kind: Kind::Text,
+        default: None,
+        secret: false,
+        about: "Bucket for backups; it must exist.",
+    },
+    Key {
+        name: "backups.s3.region",
+        kind: Kind::Text,
+        default: Some("us-east-1"),
+        secret: false,
+        about: "Region of the bucket, as your provider names it.",
+    },
+    Key {
+        name: "backups.s3.prefix",
+        kind: Kind::Text,
+        default: None,
+        secret: false,
+        about: "Folder inside the bucket, such as evenkeel; by default none.",
+    },
+    Key {
+        name: "backups.s3.access_key_id",
+        kind: Kind::Secret,
+        default: None,
+        secret: true,
+        about: "Id of the store's access key.",
+    },
+    Key {
+        name: "backups.s3.secret_access_key",
+        kind: Kind::Secret,
+        default: None,
+        secret: true,
+        about: "The store's access key; it must be allowed to list the bucket and to read, write and delete objects.",
+    },
+    Key {
+        name: "backups.s3.addressing",
+        kind: Kind::Word(&["path", "virtual_host"]),
+        default: Some("path"),
+        secret: false,
+        about: "Whether the bucket is part of the path or of the host name.",
+    },
+    Key {
+        name: "backups.s3.ca_file",
+        kind: Kind::Path,
+        default: None,
+        secret: false,
+        about: "PEM file of certificate authorities to trust for the store, in addition to the system's.",
+    },
+    Key {
+        name: "backups.every_hours",
+        kind: Kind::Count { from: 1, to: 744 },
+        default: Some("24"),
+        secret: false,
+        about: "Hours between two backups.",
+    },
+    Key {
+        name: "backups.hour",
+        kind: Kind::Count { from: 0, to: 23 },
+        default: Some("3"),
+        secret: false,
+        about: "Hour of the day, in UTC, of daily backups; with shorter intervals, of one of them.",
+    },
+    Key {
+        name: "backups.keep_daily",
+        kind: Kind::Count { from: 1, to: 3_650 },
+        default: Some("7"),
+        secret: false,
+        about: "Days whose newest backup is kept.",
+    },
+    Key {
+        name: "backups.keep_weekly",
+        kind: Kind::Count { from: 0, to: 520 },
+        default: Some("4"),
+        secret: false,
+        about: "Weeks whose newest backup is kept.",
+    },
+    Key {
+        name: "backups.keep_monthly",
+        kind: Kind::Count { from: 0, to: 1_200 },
+        default: Some("12"),
+        secret: false,
+        about: "Months whose newest backup is kept.",
+    },
+    Key {
+        name: "backups.passphrase",
+        kind: Kind::Secret,
+        default: None,
+        secret: true,
+        about: "Encrypts backups, at least 12 characters; without it, and without a copy elsewhere, they cannot be read.",
+    },
+    Key {
+        name: "backups.recipients",
+        kind: Kind::Recipients,
+        default: Some(""),
+        secret: false,
+        about: "Public keys of age (age1...) that backups are encrypted for; only their secret keys open them.",
+    },
+    Key {
+        name: "backups.identity",
+        kind: Kind::Identities,
+        default: None,
+        secret: true,
+        about: "Secret keys of age (AGE-SECRET-KEY-1...) that open backups for `evenkeel restore`; a server needs none.",
+    },
+];
