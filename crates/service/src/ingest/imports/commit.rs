@@ -13,7 +13,7 @@ use webhooks::outbox;
 use super::batch::{Batch, lock_user};
 use super::journal::{Journal, RowKey};
 use super::request::{FileInfo, ImportOutcome, ImportRequest, IncomingAccount, Summary};
-use super::{accounts, amount_limits, holdings, text, trades, transactions};
+use super::{accounts, amount_limits, balances, holdings, text, trades, transactions};
 use crate::classify::classifier::Classifier;
 use crate::ledger::stamps;
 use crate::platform::dirty_queue;
@@ -130,7 +130,7 @@ fn save_account(
     incoming: &IncomingAccount,
 ) -> Result<AccountId> {
     let account = accounts::save(tx, batch, incoming)?;
-    accounts::save_balances(tx, batch, &account, &incoming.draft)?;
+    balances::save(tx, batch, &account, incoming)?;
     transactions::save(tx, batch, &account, incoming)?;
     if let Some(positions) = &incoming.draft.holdings {
         holdings::save(tx, batch, &account, positions)?;
