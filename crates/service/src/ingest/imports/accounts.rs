@@ -1,9 +1,8 @@
-//! Saves the accounts of an import: creates or updates them, and keeps every reported balance.
+//! Saves the accounts of an import: creates or updates them.
 
 use base::draft::{AccountDraft, AccountKind};
 use base::{AccountId, Currency, Date, Timestamp, kinds};
 use db::{Tx, params};
-use wire::json::Moment;
 use wire::v1::Event;
 
 use super::batch::{Batch, SavedAccount};
@@ -159,63 +158,6 @@ fn update(tx: &mut Tx<'_>, batch: &Batch, id: AccountId, draft: &AccountDraft) -
     Ok(updated > 0)
 }
 
-/// Saves every reported balance by its day, and the newest one on the account itself.
-pub(super) fn save_balances(
-    tx: &mut Tx<'_>,
-    batch: &mut Batch,
-    account: &SavedAccount,
-    draft: &AccountDraft,
-) -> Result<()> {
-    let (user, id) = (batch.user, account.id);
-    // The source may know the account as something owned, and the person as something owed.
-    let signed =
-        |minor: i64| if account.is_balance_reversed { minor.saturating_neg() } else { minor };
-    for past in &draft.past_balances {
-        batch.record(tx, account, RowKey::Balance(id, past.on))?;
-        let past_minor = signed(past.current_minor);
-        if tx.execute(SAVE_PAST, params![user, id, past.on, past_minor])? > 0 {
-            batch.balances_dirty = true;
-            batch.changed.insert(id);
-        } else {
-            batch.journal.discard(RowKey::Balance(id, past.on));
-        }
-    }
-    let Some(balance) = draft.balance else { return Ok(()) };
-    let before = tx.first(BALANCE, params![user, id], |row| {
-        let as_of: Option<Timestamp> = row.get(0)?;
-        let values: [Option<i64>; 3] = [row.get(1)?, row.get(2)?, row.get(3)?];
-        Ok((as_of, values))
-    })?;
-    let (stored_as_of, stored) = before.unwrap_or((None, [None; 3]));
-    let current_minor = Some(signed(balance.current_minor));
-    let now = [current_minor, balance.available_minor, balance.limit_minor];
-    if stored_as_of == Some(balance.as_of) && stored == now {
-        return Ok(());
-    }
-    let on = batch.timezone.date_of_report(balance.as_of);
-    batch.record(tx, account, RowKey::Balance(id, on))?;
-    let reported = params![user, id, on, now[0], now[1], now[2]];
-    // An older statement that is imported late may fill its own day, but must not replace the newer balance.
-    if stored_as_of.is_some_and(|it| it > balance.as_of) {
-        if tx.execute(SAVE_LATE, reported)? > 0 {
-            batch.balances_dirty = true;
-            batch.changed.insert(id);
-        } else {
-            batch.journal.discard(RowKey::Balance(id, on));
-        }
-        return Ok(());
-    }
-    batch.changed.insert(id);
-    tx.execute(SAVE_REPORTED, reported)?;
-    let as_of = balance.as_of;
-    tx.execute(SET_BALANCE, params![user, id, now[0], now[1], now[2], as_of, batch.now])?;
-    if stored != now {
-        let as_of = Moment(balance.as_of);
-        batch.events.push(Event::BalanceUpdated { account_id: id.to_string(), as_of });
-    }
-    Ok(())
-}
-
 const BY_EXTERNAL_ID: &str =
     "select id, currency, kind, name, mask, subtype, institution_name, closed_on, own_type_at from accounts
     where user_id = $1 and connection_id = $2 and external_id = $3";
@@ -241,36 +183,4 @@ const UPDATE: &str = "update accounts set name = $3, mask = coalesce($4, mask),
         or apy_display is distinct from coalesce($9, apy_display)
         or next_payment_due_on is distinct from coalesce($10, next_payment_due_on)
         or closed_on is distinct from $11)";
-// A balance that was reported on its own day is more reliable than one reported later.
-const SAVE_PAST: &str = "insert into balances (user_id, account_id, reported_on, current_minor)
-    values ($1, $2, $3, $4)
-    on conflict (user_id, account_id, reported_on) do nothing";
-const SAVE_REPORTED: &str = "insert into balances
-    (user_id, account_id, reported_on, current_minor, available_minor, limit_minor)
-    values ($1, $2, $3, $4, $5, $6)
-    on conflict (user_id, account_id, reported_on) do update set current_minor = excluded.current_minor,
-        available_minor = excluded.available_minor, limit_minor = excluded.limit_minor";
-const SAVE_LATE: &str = "insert into balances
-    (user_id, account_id, reported_on, current_minor, available_minor, limit_minor)
-    values ($1, $2, $3, $4, $5, $6)
-    on conflict (user_id, account_id, reported_on) do nothing";
-const BALANCE: &str = "select balance_as_of, balance_current_minor, balance_available_minor,
-    balance_limit_minor from accounts where user_id = $1 and id = $2";
-const SET_BALANCE: &str =
-    "update accounts set balance_current_minor = $3, balance_available_minor = $4,
-    balance_limit_minor = $5, balance_as_of = $6, updated_at = $7
-    where user_id = $1 and id = $2 and (balance_as_of is distinct from $6
-        or balance_current_minor is distinct from $3
-        or balance_available_minor is distinct from $4 or balance_limit_minor is distinct from $5)";
-
-pub(super) const STATEMENTS: &[&str] = &[
-    BY_EXTERNAL_ID,
-    BY_ID,
-    INSERT,
-    UPDATE,
-    SAVE_PAST,
-    SAVE_REPORTED,
-    SAVE_LATE,
-    BALANCE,
-    SET_BALANCE,
-];
+pub(super) const STATEMENTS: &[&str] = &[BY_EXTERNAL_ID, BY_ID, INSERT, UPDATE];

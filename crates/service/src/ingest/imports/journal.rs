@@ -140,12 +140,14 @@ enum Cell {
 }
 
 impl RowImage {
+    /// An image from before a column was added lacks its value. New columns come last, and are null then.
     pub(super) fn read(before: &str, types: &str) -> Result<RowImage> {
         let broken = || Error::internal("an entry of the import journal cannot be read");
-        let values: Vec<Json> = serde_json::from_str(before).map_err(|_| broken())?;
-        if values.len() != types.len() {
+        let mut values: Vec<Json> = serde_json::from_str(before).map_err(|_| broken())?;
+        if values.len() > types.len() {
             return Err(broken());
         }
+        values.resize(types.len(), Json::Null);
         let cell = |(value, kind): (Json, char)| match (kind, value) {
             ('i', Json::Null) => Some(Cell::Int(None)),
             ('i', value) => Some(Cell::Int(Some(value.as_i64()?))),
@@ -226,14 +228,14 @@ const ACCOUNTS: JournaledTable = JournaledTable {
 };
 const BALANCES: JournaledTable = JournaledTable {
     name: "balance",
-    select: "select account_id, reported_on, current_minor, available_minor, limit_minor from balances
+    select: "select account_id, reported_on, current_minor, available_minor, limit_minor, precedence from balances
         where user_id = $1 and account_id = $2 and reported_on = $3",
     delete: "delete from balances where user_id = $1 and account_id = $2 and reported_on = $3",
-    restore: "insert into balances (user_id, account_id, reported_on, current_minor, available_minor, limit_minor)
-        values ($1, $2, $3, $4, $5, $6) on conflict (user_id, account_id, reported_on) do update
+    restore: "insert into balances (user_id, account_id, reported_on, current_minor, available_minor, limit_minor,
+        precedence) values ($1, $2, $3, $4, $5, $6, $7) on conflict (user_id, account_id, reported_on) do update
         set current_minor = excluded.current_minor, available_minor = excluded.available_minor,
-        limit_minor = excluded.limit_minor",
-    types: "biiii",
+        limit_minor = excluded.limit_minor, precedence = excluded.precedence",
+    types: "biiiii",
 };
 const HOLDINGS: JournaledTable = JournaledTable {
     name: "holding",

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod amount_limits;
+mod balances;
 mod batch;
 mod commit;
 pub mod files;
@@ -28,6 +29,7 @@ pub(crate) fn statements() -> Vec<&'static str> {
     let mut all: Vec<&str> = journaled.collect();
     for part in [
         accounts::STATEMENTS,
+        balances::STATEMENTS,
         batch::STATEMENTS,
         commit::STATEMENTS,
         holdings::STATEMENTS,

@@ -1,5 +1,6 @@
 //! Imports: what they match, store, announce and undo.
 
+mod balance_order;
 mod concurrent;
 mod events;
 pub(crate) mod fencing;
