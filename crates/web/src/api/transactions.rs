@@ -1,3 +1,5 @@
+//! Endpoints of transactions: list, changes, and one by its id.
+
 use base::TransactionId;
 use base::category::Category;
 use service::ledger::annotations;

@@ -1,3 +1,5 @@
+//! Card benefits, with their totals.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,3 +1,5 @@
+//! Holdings by asset class, with their totals.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

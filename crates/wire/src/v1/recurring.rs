@@ -1,3 +1,5 @@
+//! Recurring payments and deposits, with their totals.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

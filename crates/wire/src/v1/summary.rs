@@ -1,3 +1,5 @@
+//! The overview of a household.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

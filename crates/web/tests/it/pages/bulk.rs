@@ -74,7 +74,10 @@ async fn all_of_the_page_and_all_that_match_change_together() {
         [("all", "yes"), ("query", "?q=kiosk"), ("matching", matching), ("visibility", "hidden")]
     };
     let page = browser.submit("/transactions/bulk", &all("59")).await.good();
-    assert!(page.contains("60 transactions match now, and the list said 59"), "{page}");
+    assert!(
+        page.contains("60 transactions match now, not 59. Check the list and try again."),
+        "{page}"
+    );
     let page = browser.submit("/transactions/bulk", &all("60")).await.good();
     assert!(page.contains("60 transactions hidden."), "{page}");
     let page = browser.submit(&undo_path(&page), &[]).await.good();
