@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Excluded;
+use super::{ExchangeRate, Excluded};
 use crate::json::{Moment, Number};
 
 /// Holdings by asset class, with totals.
@@ -11,6 +11,8 @@ use crate::json::{Moment, Number};
 pub struct Investments {
     pub groups: Vec<HoldingGroup>,
     pub account_total: AccountTotal,
+    /// The exchange rates of the totals.
+    pub exchange_rates: Vec<ExchangeRate>,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
