@@ -53,6 +53,8 @@ pub struct Filter {
     pub tag: Option<String>,
 }
 
+    /// Only transactions with exactly this counterparty, as spending by merchant groups them.
+    pub counterparty: Option<String>,
 /// The count and cursors of a page, without its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageEnd {
@@ -158,6 +160,12 @@ fn check(filter: &Filter) -> Result<()> {
     }
     Ok(())
 }
+    if filter.counterparty.as_deref().is_some_and(|it| it.contains('\0')) {
+        return Err(Error::invalid(
+            "counterparty",
+            "counterparty must not contain a null character",
+        ));
+    }
 
 /// The accounts whose transactions the caller sees: not hidden ones, except the one that the filter names.
 #[derive(Default)]
