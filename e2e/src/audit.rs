@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::Browser;
 use crate::axe::Axe;
-use crate::viewport::{self, Viewport};
+use crate::viewport::{self, NARROWEST, Viewport};
 
 /// Our own checks, after the success criteria of WCAG 2.1 AA. They look at every viewport, and at more than axe-core does:
 /// overflow, touching words, focus, and edges of fields.
@@ -40,9 +40,6 @@ const NAMED: [&str; 20] = [
     "switch",
     "textbox",
 ];
-
-/// The width at which WCAG requires a page to be readable without scrolling sideways.
-const NARROWEST: Viewport = Viewport { name: "320 px", width: 320, ..viewport::PHONE };
 
 /// Closes the menus that `OPEN_DETAILS` opened, so that they cover nothing that a test clicks next.
 const CLOSE_MENUS: &str = "
