@@ -60,7 +60,8 @@ impl Browser {
         self.problems_with(None)
     }
 
-    /// The same, and what axe-core finds on a desktop with light colors and on a phone with dark ones.
+    /// The same, and what axe-core finds: all rules on a desktop with light colors and on a phone with dark ones, and the
+    /// contrast of colors in the other two viewports.
     #[track_caller]
     pub fn problems_with(&self, axe: Option<&Axe>) -> Vec<String> {
         let path = self.path();
@@ -76,9 +77,11 @@ impl Browser {
             } else {
                 self.check(viewport)
             };
-            if viewport.dark == viewport.is_phone() {
-                problems.extend(axe.iter().flat_map(|it| it.violations(self)));
-            }
+            // Two viewports show all that is not a color; the other two have colors of their own.
+            problems.extend(axe.iter().flat_map(|it| match viewport.dark == viewport.is_phone() {
+                true => it.violations(self),
+                false => it.color_violations(self),
+            }));
             for problem in problems {
                 found.entry(problem).or_default().insert(viewport.name);
             }
