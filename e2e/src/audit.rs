@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::Browser;
 use crate::axe::Axe;
-use crate::viewport::{self, Viewport};
+use crate::viewport::{self, NARROWEST, Viewport};
 
 /// Our own checks, after the success criteria of WCAG 2.1 AA. They look at every viewport, and at more than axe-core does:
 /// overflow, touching words, focus, and edges of fields.
@@ -41,9 +41,6 @@ const NAMED: [&str; 20] = [
     "textbox",
 ];
 
-/// The width at which WCAG requires a page to be readable without scrolling sideways.
-const NARROWEST: Viewport = Viewport { name: "320 px", width: 320, ..viewport::PHONE };
-
 /// Closes the menus that `OPEN_DETAILS` opened, so that they cover nothing that a test clicks next.
 const CLOSE_MENUS: &str = "
 document.querySelectorAll('[popover]:popover-open').forEach(it => it.hidePopover());
@@ -63,7 +60,8 @@ impl Browser {
         self.problems_with(None)
     }
 
-    /// The same, and what axe-core finds on a desktop with light colors and on a phone with dark ones.
+    /// The same, and what axe-core finds: all rules on a desktop with light colors and on a phone with dark ones, and the
+    /// contrast of colors in the other two viewports.
     #[track_caller]
     pub fn problems_with(&self, axe: Option<&Axe>) -> Vec<String> {
         let path = self.path();
@@ -79,9 +77,11 @@ impl Browser {
             } else {
                 self.check(viewport)
             };
-            if viewport.dark == viewport.is_phone() {
-                problems.extend(axe.iter().flat_map(|it| it.violations(self)));
-            }
+            // Two viewports show all that is not a color; the other two have colors of their own.
+            problems.extend(axe.iter().flat_map(|it| match viewport.dark == viewport.is_phone() {
+                true => it.violations(self),
+                false => it.color_violations(self),
+            }));
             for problem in problems {
                 found.entry(problem).or_default().insert(viewport.name);
             }

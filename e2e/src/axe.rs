@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use crate::Browser;
 
-/// Runs every rule that axe-core has switched on, including its recommendations beyond WCAG.
+/// Runs every rule that axe-core has switched on, including its recommendations beyond WCAG, or only the given ones.
 const RUN: &str = "
-return axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(rule =>
+const only = arguments[0] ? { runOnly: { type: 'rule', values: arguments[0] } } : {};
+return axe.run({ resultTypes: ['violations'], ...only }).then(({ violations }) => violations.flatMap(rule =>
     rule.nodes.map(node => `axe ${rule.id}: ${rule.help}: ${node.html.slice(0, 150)}`)));
 ";
 
@@ -30,10 +31,21 @@ impl Axe {
     /// The violations of the open page, one sentence each.
     #[track_caller]
     pub fn violations(&self, browser: &Browser) -> Vec<String> {
+        self.run(browser, &Value::Null)
+    }
+
+    /// The violations of the rules that depend on the colors.
+    #[track_caller]
+    pub fn color_violations(&self, browser: &Browser) -> Vec<String> {
+        self.run(browser, &json!(["color-contrast"]))
+    }
+
+    #[track_caller]
+    fn run(&self, browser: &Browser, rules: &Value) -> Vec<String> {
         if browser.script("return typeof axe === 'undefined'", json!([])) == true {
             browser.script(&self.0, json!([]));
         }
-        match browser.script(RUN, json!([])) {
+        match browser.script(RUN, json!([rules])) {
             Value::Array(found) => {
                 found.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect()
             }

@@ -5,6 +5,7 @@ pub mod axe;
 pub mod bank;
 pub mod browser;
 pub mod browser_log;
+mod empty_pages;
 pub mod http;
 pub mod input;
 pub mod listener;

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::bank::{self, Month};
+use crate::empty_pages;
 use crate::input::key;
 use crate::{Browser, Program};
 
@@ -48,6 +49,7 @@ fn first_run(show: &mut impl FnMut(&str, &Browser)) {
     browser.set_up(&setup_code(&program));
     browser.arrive("/");
     show("empty-overview", &browser);
+    empty_pages::each(&browser, show);
 
     browser.go("/settings/people");
     browser.fill("Their email", "ash@example.com");

@@ -18,6 +18,9 @@ pub const DESKTOP_DARK: Viewport = Viewport { name: "desk-dark", dark: true, ..D
 pub const PHONE: Viewport = Viewport { name: "phone-light", width: 360, height: 740, dark: false };
 pub const PHONE_DARK: Viewport = Viewport { name: "phone-dark", dark: true, ..PHONE };
 
+/// The width at which WCAG requires a page to be readable without scrolling sideways.
+pub const NARROWEST: Viewport = Viewport { name: "320 px", width: 320, ..PHONE };
+
 pub const ALL: [Viewport; 4] = [DESKTOP, DESKTOP_DARK, PHONE, PHONE_DARK];
 
 impl Viewport {

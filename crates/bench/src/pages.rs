@@ -1,38 +1,82 @@
-//! Measures the pages of a person with few and with many transactions: the server's CPU time for each, and its size.
+//! Measures the pages and API endpoints of a person with few and with many transactions: the server's CPU time for each, and
+//! its size. Fails if one takes too long that is not known to.
 
 use axum::Router;
 use axum::body::Body;
-use base::{Clock, Currency, TimeZone, Timestamp};
+use base::{Clock, Currency, Money, TimeZone, Timestamp};
 use http::{Request, StatusCode, header};
 use http_body_util::BodyExt as _;
+use service::access::keys::{self, NewKey};
 use service::access::sessions::{self, Visit};
 use service::access::users::{self, NewUser, User};
 use service::ingest::imports;
-use service::{App, insights};
+use service::insights::recurring;
+use service::ledger::goals::{self, NewGoal};
+use service::ledger::{accounts, transactions};
+use service::platform::cursors::Page;
+use service::{App, Scopes, insights};
 use tower::ServiceExt as _;
 
 use crate::households;
 use crate::insights::{cpu_micros, statement};
 use crate::open_at;
 
-const PAGES: [&str; 16] = [
+/// Pages and API endpoints, the favorable cases and the others. Words in braces are replaced by the id of one of the
+/// person's own things.
+const PAGES: [&str; 50] = [
     "/",
     "/accounts",
+    "/accounts/{account}",
     "/transactions",
+    "/transactions?dates=all",
     "/transactions?sort=largest",
+    "/transactions?q=nothing+has+this+text",
+    "/transactions?q=a",
+    "/transactions?q=a&sort=largest",
+    "/transactions?direction=out",
+    "/transactions?category=FOOD_AND_DRINK",
+    "/transactions?merchant=Nobody",
+    "/transactions/{transaction}",
     "/spending",
     "/spending?period=12_months&compare=year&by=merchant",
+    "/spending?category=FOOD_AND_DRINK",
     "/recurring",
     "/recurring?view=calendar",
+    "/recurring/{stream}",
     "/income",
     "/investments",
     "/goals",
+    "/goals/{goal}",
     "/scores",
+    "/benefits",
+    "/approvals",
+    "/paper",
+    "/connections",
     "/search?q=a",
     "/import",
     "/settings/rules",
     "/settings/webhooks",
+    "/v1/accounts",
+    "/v1/accounts/{account}/balances",
+    "/v1/transactions",
+    "/v1/transactions?q=nothing+has+this+text",
+    "/v1/transactions?q=a",
+    "/v1/transactions?category_tier1=FOOD_AND_DRINK",
+    "/v1/transactions/{transaction}",
+    "/v1/transactions/changes",
+    "/v1/spending",
+    "/v1/spending?group_by=merchant&compare=previous_year",
+    "/v1/net-worth",
+    "/v1/income",
+    "/v1/me/summary",
+    "/v1/recurring",
+    "/v1/investments",
+    "/v1/goals",
+    "/v1/scores",
+    "/v1/benefits/summary",
 ];
+/// Pages that are known to miss the goal. `docs/performance.md` says why. A page that meets it again is to be removed.
+const KNOWN_MISSES: &[&str] = &[];
 /// The pages must cost about the same with the last as with the first number of transactions.
 const ROWS: [usize; 2] = [10_000, 100_000];
 const READS: u64 = 20;
@@ -46,6 +90,13 @@ struct Cost {
     micros: u64,
     /// The size of the compressed page.
     bytes: usize,
+}
+
+/// A person with what the requests need.
+struct Visitor {
+    session: String,
+    key: String,
+    ids: [(&'static str, String); 4],
 }
 
 pub(crate) async fn measure(database: &str) -> anyhow::Result<()> {
@@ -64,28 +115,81 @@ pub(crate) async fn measure(database: &str) -> anyhow::Result<()> {
         let rows: Vec<usize> = (0..world.transactions.len()).collect();
         imports::commit(&app, &user.owner(), statement(world, &rows, now)).await?;
         insights::pipeline::run_all(&app).await?;
-        let session =
-            sessions::create(&app, &user, sessions::Method::Password, Visit::default()).await?;
+        while transactions::index_once(&app).await? > 0 {}
+        let visitor = visitor(&app, &user).await?;
         let mut of_person = Vec::new();
         for page in PAGES {
-            of_person.push(cost(&router, &session, page).await?);
+            of_person.push(cost(&router, &visitor, page).await?);
         }
         costs.push(of_person);
     }
-    let [few, many] = ROWS;
-    println!("  {:<52} {few:>9} rows {many:>9} rows   compressed", "page");
-    for (index, page) in PAGES.iter().enumerate() {
-        let (small, large) = (costs[0][index], costs[1][index]);
-        let missed = large.micros > MICROS_MAX || large.bytes > BYTES_MAX;
+    report(&costs[0], &costs[1])
+}
+
+/// Prints the costs with few and with many transactions, and fails if a page misses the goal that is not known to.
+fn report(few: &[Cost], many: &[Cost]) -> anyhow::Result<()> {
+    println!("  {:<54} {:>8} rows {:>8} rows  ratio  compressed", "page", ROWS[0], ROWS[1]);
+    let mut missed = Vec::new();
+    for ((page, small), large) in PAGES.iter().zip(few).zip(many) {
+        let misses = large.micros > MICROS_MAX || large.bytes > BYTES_MAX;
+        let hundredths = large.micros * 100 / small.micros.max(1);
         println!(
-            "  {page:<52} {:>11} us {:>11} us {:>8} bytes{}",
+            "  {page:<54} {:>10} us {:>10} us {:>3}.{:02} {:>8} bytes{}",
             small.micros,
             large.micros,
+            hundredths / 100,
+            hundredths % 100,
             large.bytes,
-            if missed { "  misses the goal" } else { "" }
+            if misses { "  misses the goal" } else { "" }
         );
+        if misses && !KNOWN_MISSES.contains(page) {
+            missed.push(*page);
+        }
     }
+    anyhow::ensure!(missed.is_empty(), "these pages miss the goal: {}", missed.join(", "));
     Ok(())
+}
+
+/// Signs the person in, creates a key and a goal, and finds an account, a transaction and a recurring payment.
+async fn visitor(app: &App, user: &User) -> anyhow::Result<Visitor> {
+    let session = sessions::create(app, user, sessions::Method::Password, Visit::default()).await?;
+    let owner = user.owner();
+    let key = NewKey {
+        name: "bench".to_owned(),
+        scopes: Scopes::all(),
+        accounts: None,
+        expires_at: None,
+    };
+    let (_, key) = keys::create(app, &owner, key).await?;
+    let goal = NewGoal {
+        name: "Independent".to_owned(),
+        kind: goals::Kind::NetWorth,
+        status: goals::Status::Active,
+        target: Money::new(100_000_000, Currency::USD),
+        saved_minor: 0,
+        target_on: None,
+        accounts: Vec::new(),
+    };
+    let goal = goals::create(app, &owner, goal).await?;
+    let every = accounts::Filter { status: accounts::Status::All, include_hidden: false };
+    let account = accounts::list(app, &owner, every).await?.first().map(|it| it.id);
+    let mut transaction = None;
+    let page = Page { cursor: None, limit: 1 };
+    transactions::list(app, &owner, &transactions::Filter::default(), page, |row| {
+        transaction = Some(row.id);
+    })
+    .await?;
+    let active = recurring::Filter { status: None, account_id: None, direction: None };
+    let streams = recurring::list(app, &owner, active).await?.streams;
+    let nothing =
+        || anyhow::anyhow!("the household has no account, transaction or recurring payment");
+    let ids = [
+        ("{account}", account.ok_or_else(nothing)?.to_string()),
+        ("{transaction}", transaction.ok_or_else(nothing)?.to_string()),
+        ("{stream}", streams.first().ok_or_else(nothing)?.0.id.to_string()),
+        ("{goal}", goal.to_string()),
+    ];
+    Ok(Visitor { session, key, ids })
 }
 
 async fn new_user(app: &App) -> anyhow::Result<User> {
@@ -100,22 +204,24 @@ async fn new_user(app: &App) -> anyhow::Result<User> {
 }
 
 /// The mean of many requests, after one that fills the caches.
-async fn cost(router: &Router, session: &str, page: &str) -> anyhow::Result<Cost> {
-    let mut bytes = get(router, session, page).await?;
+async fn cost(router: &Router, visitor: &Visitor, page: &str) -> anyhow::Result<Cost> {
+    let path = visitor.ids.iter().fold(page.to_owned(), |path, (word, id)| path.replace(word, id));
+    let mut bytes = get(router, visitor, &path).await?;
     let before = cpu_micros()?;
     for _ in 0..READS {
-        bytes = get(router, session, page).await?;
+        bytes = get(router, visitor, &path).await?;
     }
     Ok(Cost { micros: (cpu_micros()? - before) / READS, bytes })
 }
 
-/// Requests a page as a browser does, and returns its compressed size.
-async fn get(router: &Router, session: &str, page: &str) -> anyhow::Result<usize> {
-    let request = Request::get(page)
-        .header(header::COOKIE, format!("evenkeel_session={session}"))
-        .header(header::ACCEPT_ENCODING, "gzip")
-        .body(Body::empty())?;
-    let response = router.clone().oneshot(request).await?;
-    anyhow::ensure!(response.status() == StatusCode::OK, "{page}: {}", response.status());
+/// Requests a page as a browser does, or an endpoint with the key, and returns its compressed size.
+async fn get(router: &Router, visitor: &Visitor, path: &str) -> anyhow::Result<usize> {
+    let request = Request::get(path).header(header::ACCEPT_ENCODING, "gzip");
+    let request = match path.starts_with("/v1/") {
+        true => request.header(header::AUTHORIZATION, format!("Bearer {}", visitor.key)),
+        false => request.header(header::COOKIE, format!("evenkeel_session={}", visitor.session)),
+    };
+    let response = router.clone().oneshot(request.body(Body::empty())?).await?;
+    anyhow::ensure!(response.status() == StatusCode::OK, "{path}: {}", response.status());
     Ok(response.into_body().collect().await?.to_bytes().len())
 }

@@ -54,6 +54,7 @@ pub async fn get(app: &App, caller: &Caller) -> Result<v1::Summary> {
         net_worth_change: worth.change.map(|it| summary.change(&it)),
         breakdown: worth.parts.iter().map(|it| summary.part(it)).collect(),
         excluded: worth.excluded.iter().map(Into::into).collect(),
+        exchange_rates: worth.rates.iter().map(Into::into).collect(),
         accounts: counts(&accounts),
         cash_flow,
         investments,

@@ -12,7 +12,7 @@
   let latest = 0;
   let afterG = false;
 
-  const links = () => [...results.querySelectorAll('a')];
+  const links = () => [...results.querySelectorAll('a, button')];
 
   async function search() {
     const number = ++latest;
@@ -20,7 +20,10 @@
     if (!answer.ok || answer.redirected || number !== latest) return;
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     const found = page.querySelector('[data-results]');
-    if (found) results.replaceChildren(...found.childNodes);
+    if (!found) return;
+    /* Actions such as hiding amounts come back to this page. */
+    for (const next of found.querySelectorAll('input[name=next]')) next.value = location.pathname + location.search;
+    results.replaceChildren(...found.childNodes);
   }
 
   function open() {

@@ -35,37 +35,6 @@ fn main() -> io::Result<()> {
         browser.go(path);
         take(&browser, &folder, &format!("hidden-{name}"))?;
     }
-    take_empty(&folder)
-}
-
-/// Pages that a new person sees without data.
-const EMPTY: [&str; 14] = [
-    "accounts",
-    "transactions",
-    "spending",
-    "recurring",
-    "income",
-    "investments",
-    "goals",
-    "scores",
-    "benefits",
-    "approvals",
-    "paper",
-    "connections",
-    "import",
-    "settings/rules",
-];
-
-fn take_empty(folder: &Path) -> io::Result<()> {
-    let program = Program::serve();
-    let browser = Browser::start(program.origin());
-    browser.go("/setup");
-    browser.set_up(&scenes::setup_code(&program));
-    browser.arrive("/");
-    for path in EMPTY {
-        browser.go(&format!("/{path}"));
-        take(&browser, folder, &format!("empty-{}", path.replace('/', "-")))?;
-    }
     Ok(())
 }
 

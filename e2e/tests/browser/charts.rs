@@ -30,6 +30,62 @@ const right = Math.max(...boxes.map(it => it.right)) - 1;
 return [left + (right - left) * arguments[0] / arguments[1], svg.top + svg.height / 2].map(Math.round);
 ";
 
+/// Labels of charts that touch one another or stick out of their picture, and charts with too few or too many labels along
+/// time. A chart of few values has a label for each. The last value is how many charts there are.
+const LABELS: &str = "
+const charts = [...document.querySelectorAll('.chart')].filter(it => it.querySelector('svg text'));
+const faults = charts.flatMap(chart => {
+    const edge = chart.querySelector('svg').getBoundingClientRect();
+    const labels = [...chart.querySelectorAll('svg text')].filter(it => it.textContent.trim())
+        .map(it => [it.textContent.trim(), it.getBoundingClientRect()]);
+    const outside = labels.filter(([, it]) => it.left < edge.left - 1 || it.right > edge.right + 1
+        || it.top < edge.top - 1 || it.bottom > edge.bottom + 1).map(([name]) => `${name} sticks out`);
+    const touching = labels.flatMap(([name, a], index) => labels.slice(index + 1)
+        .filter(([, b]) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+        .map(([other]) => `${name} and ${other} overlap`));
+    const times = chart.querySelectorAll('svg text.time').length;
+    const least = Math.min(4, chart.querySelectorAll('tbody tr').length);
+    const count = times && (times < least || times > 7) ? [`${times} labels along time`] : [];
+    const name = chart.querySelector('figcaption .hush')?.textContent;
+    return [...outside, ...touching, ...count].map(it => `${name}: ${it}`);
+});
+return [...faults, String(charts.length)];
+";
+
+/// The first link from a list to one of its things.
+const FIRST: &str = "
+return [...document.querySelectorAll('main a[href]')].map(it => it.pathname)
+    .find(it => it.startsWith(arguments[0] + '/') && /[0-9]/.test(it));
+";
+
+/// Opens every kind of chart in the narrowest viewport and on a desk.
+fn labels_keep_apart(browser: &Browser) {
+    let mut pages: Vec<String> =
+        ["1m", "6m", "1y", "all"].map(|it| format!("/?range={it}")).to_vec();
+    pages.extend(
+        ["/spending", "/income", "/investments?range=1m", "/investments"].map(str::to_owned),
+    );
+    for list in ["/accounts", "/goals", "/recurring"] {
+        browser.go(list);
+        let first = browser.script(FIRST, json!([list]));
+        pages.push(first.as_str().unwrap_or_else(|| panic!("{list} has no links")).to_owned());
+    }
+    let (mut faults, mut charts) = (Vec::new(), 0);
+    for viewport in [viewport::NARROWEST, viewport::PHONE, viewport::DESKTOP] {
+        browser.set_viewport(viewport);
+        for page in &pages {
+            browser.go(page);
+            let found = browser.script(LABELS, json!([]));
+            let mut found: Vec<&str> =
+                found.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            charts += found.pop().and_then(|it| it.parse::<usize>().ok()).unwrap();
+            faults.extend(found.iter().map(|it| format!("{} {page}: {it}", viewport.name)));
+        }
+    }
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+    assert!(charts >= 3 * 8, "only {charts} charts");
+}
+
 /// The first chart of a page, with the table beside it.
 struct Chart<'a> {
     browser: &'a Browser,
@@ -144,5 +200,6 @@ fn charts_are_read_by_keyboard_mouse_and_finger() {
         browser.set_viewport(viewport::PHONE);
         Chart::open(&browser, path, name).read_by_finger();
     }
+    labels_keep_apart(&browser);
     browser.assert_clean();
 }

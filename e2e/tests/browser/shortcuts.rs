@@ -47,8 +47,9 @@ fn search_and_go(browser: &Browser) {
     let focused = browser.script("return document.activeElement.innerText", json!([]));
     assert_eq!(focused, "Netflix");
     browser.keys(key::ENTER);
-    until("a transaction is open", || browser.path().starts_with("/transactions/").then_some(()));
-    browser.sees("Bank description");
+    // The recurring payment comes before its transactions.
+    until("a payment is open", || browser.path().starts_with("/recurring/").then_some(()));
+    browser.sees("Name, type and amount");
 
     browser.keys("/");
     wait_for_dialog(browser, "palette");
@@ -60,6 +61,37 @@ fn search_and_go(browser: &Browser) {
     });
     browser.keys(key::ENTER);
     browser.arrive("/goals/new");
+}
+
+/// Does things from the dialog: each comes back to the page that it was opened on.
+fn act(browser: &Browser) {
+    let choose = |text: &str, first: &str| {
+        browser.go("/accounts?status=all");
+        browser.keys("/");
+        wait_for_dialog(browser, "palette");
+        browser.keys(text);
+        until(&format!("the first result is {first}"), || {
+            let script = "return document.querySelector('#palette [data-results] :is(a, button)')?.innerText";
+            (browser.script(script, json!([])) == first).then_some(())
+        });
+        browser.keys(key::ENTER);
+    };
+    for (text, name) in [("hide am", "Hide amounts"), ("show am", "Show amounts")] {
+        choose(text, name);
+        until("the page is back", || (open_dialog(browser).is_empty()).then_some(()));
+        browser.arrive("/accounts");
+        let other = if name == "Hide amounts" { "Show amounts" } else { "Hide amounts" };
+        assert!(browser.has_button(other), "{}", browser.text());
+    }
+    choose("dark th", "Use dark theme");
+    until("the theme is dark", || {
+        let theme = browser.script("return document.documentElement.dataset.theme", json!([]));
+        (theme == "dark").then_some(())
+    });
+    choose("new ru", "New rule");
+    browser.arrive("/settings/rules/new");
+    choose("sign ou", "Sign out");
+    browser.arrive("/sign-in");
 }
 
 /// Shows the help sheet, and tries the keys that it lists.
@@ -100,5 +132,6 @@ fn shortcuts_search_help_and_go_to_pages() {
     open_and_close(&browser);
     search_and_go(&browser);
     use_listed_keys(&browser);
+    act(&browser);
     browser.assert_clean();
 }

@@ -290,6 +290,7 @@ async fn list_benefits(call: &Call<'_>) -> Result<Object> {
             let mut totals = Object::new();
             totals.put("count", &found.count)?;
             totals.put("remaining_amount", &found.remaining_amount)?;
+            totals.put("excluded", &found.excluded)?;
             object.put_json("totals", totals.finish()?.as_bytes());
             found.benefits
         }

@@ -23,6 +23,7 @@ pub(super) static GET_OVERVIEW: Tool = Tool {
         ("net_worth_change", OptionalObject),
         ("breakdown", List),
         ("excluded", List),
+        ("exchange_rates", List),
         ("accounts", Record),
         ("cash_flow", Record),
         ("investments", Record),

@@ -44,6 +44,8 @@ pub struct Goal {
     pub target_on: Option<Date>,
     /// The number of linked accounts that are not hidden.
     pub account_count: usize,
+    /// The currencies whose missing exchange rate leaves amounts out of a net worth goal, or makes its value unknown.
+    pub missing_rates: Vec<Currency>,
 }
 
 impl Goal {
@@ -129,6 +131,9 @@ async fn add_net_worth(app: &App, caller: &Caller, goals: &mut [Goal]) -> Result
     for goal in goals.iter_mut().filter(|it| it.kind == Kind::NetWorth) {
         let convert = |minor| rates.convert(minor, worth.currency, goal.currency);
         goal.current_minor = worth.minor().and_then(convert);
+        goal.missing_rates = worth.excluded.iter().map(|it| it.currency).collect();
+        let is_unknown = goal.current_minor.is_none() && worth.minor().is_some();
+        goal.missing_rates.extend(is_unknown.then_some(goal.currency));
     }
     Ok(())
 }
@@ -432,6 +437,7 @@ fn read(row: &db::Row<'_>) -> db::Result<GoalRow> {
         current_minor: None,
         target_on: row.get(7)?,
         account_count: 0,
+        missing_rates: Vec::new(),
     };
     Ok(GoalRow { goal, saved_minor: row.get(6)?, created_at: row.get(8)? })
 }

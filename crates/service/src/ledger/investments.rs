@@ -53,6 +53,7 @@ impl From<&Investments> for v1::Investments {
                 cost_basis_total: money(total.cost_basis_total_minor),
                 excluded: investments.excluded.iter().map(Into::into).collect(),
             },
+            exchange_rates: investments.rates.iter().map(Into::into).collect(),
         }
     }
 }

@@ -107,6 +107,13 @@ pub(crate) async fn current(app: &App, caller: &Caller) -> Result<NetWorth> {
     Ok(converter.worth_now(&accounts))
 }
 
+/// The newest exchange rates of the accounts in other currencies, closed ones too.
+pub async fn used_rates(app: &App, caller: &Caller) -> Result<Vec<UsedRate>> {
+    caller.require(Scope::AccountsRead)?;
+    let (converter, accounts) = read(app, caller).await?;
+    Ok(rates::used(&converter.rates, accounts.iter().map(|it| it.currency)))
+}
+
 /// Net worth over a span, by day, week or month depending on its length. Each point is the sum of the balances of that
 /// day, as in `balances::list`, at the exchange rates of that day.
 pub async fn series(app: &App, caller: &Caller, span: Span) -> Result<Series> {

@@ -7,12 +7,14 @@ use base::{AccountId, Currency, Date, Money, date_from_days, days_from_date};
 use calc::balances::{History, on_days, opening};
 pub use calc::performance::Performance;
 use calc::performance::{Flow, Valuation};
+use calc::rates::DailyRates;
 use db::params;
 use wire::v1::Scope;
 
 use crate::access::users;
 use crate::ledger::balances::Point;
 use crate::ledger::daily_nets::{self, Part};
+use crate::ledger::net_worth::ExcludedBalance;
 use crate::ledger::spans::Span;
 use crate::ledger::{accounts, balances, rates};
 use crate::{App, Caller, Result};
@@ -33,6 +35,8 @@ pub struct Development {
     pub dividends_minor: i64,
     /// The newest payments, newest first.
     pub dividends: Vec<Dividend>,
+    /// The balances of accounts that are left out, because there is no exchange rate for their currency.
+    pub excluded: Vec<ExcludedBalance>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,13 +70,15 @@ pub async fn get(
     let stamp = daily_nets::stamp(app, caller.user).await?;
     let start = span.start(today);
     let daily = rates::daily(app, caller, currency, &currencies, start).await?;
+    let everything = all.clone();
+    let excluded = split_off_excluded(&mut all, &daily, today);
     let mut histories = Vec::new();
     for account in &all {
         histories.push(balances::read_history(app, caller, account, start).await?);
     }
     let first = histories.iter().filter_map(opening).min();
     let Some(first) = first.map(|it| start.map_or(it, |start| it.max(start))) else {
-        return Ok(Development::empty(currency));
+        return Ok(Development::empty(currency, excluded));
     };
     let mut days: BTreeSet<Date> = [first, today].into();
     for history in &histories {
@@ -105,12 +111,12 @@ pub async fn get(
     }
     let valuations: Vec<Valuation> =
         values.iter().map(|(on, minor)| Valuation { on: *on, minor: *minor }).collect();
-    let paid = dividend_days(app, caller, &all, stamp).await?;
-    let converted = paid.iter().zip(&all).flat_map(|(days, account)| {
+    let paid = dividend_days(app, caller, &everything, stamp).await?;
+    let converted = paid.iter().zip(&everything).flat_map(|(days, account)| {
         days.iter().filter_map(|(on, minor)| daily.to_base_on(*minor, account.currency, *on))
     });
     let dividends_minor = converted.fold(0, i64::saturating_add);
-    let dividends = newest_dividends(app, caller, &all, &paid).await?;
+    let dividends = newest_dividends(app, caller, &everything, &paid).await?;
     let point = |it: &Valuation| Point { on: it.on, minor: it.minor, reported: true };
     Ok(Development {
         currency,
@@ -118,7 +124,29 @@ pub async fn get(
         performance: calc::performance::performance(&valuations, &flows),
         dividends_minor,
         dividends,
+        excluded,
     })
+}
+
+/// Takes out the accounts without an exchange rate, open or closed, and returns their balances by currency.
+fn split_off_excluded(
+    accounts: &mut Vec<accounts::Account>,
+    rates: &DailyRates,
+    today: Date,
+) -> Vec<ExcludedBalance> {
+    let mut excluded: BTreeMap<Currency, ExcludedBalance> = BTreeMap::new();
+    accounts.retain(|account| {
+        let currency = account.currency;
+        let is_known = rates.to_base_on(0, currency, today).is_some();
+        if !is_known {
+            let none = ExcludedBalance { currency, minor: 0, accounts: 0 };
+            let of = excluded.entry(currency).or_insert(none);
+            of.minor = of.minor.saturating_add(account.balance_current_minor.unwrap_or(0));
+            of.accounts += 1;
+        }
+        is_known
+    });
+    excluded.into_values().collect()
 }
 
 /// What was in an account when it was closed, which has left it on that day.
@@ -130,13 +158,14 @@ fn left_at_closing(account: &accounts::Account, history: &History) -> Option<(Da
 }
 
 impl Development {
-    fn empty(currency: Currency) -> Development {
+    fn empty(currency: Currency, excluded: Vec<ExcludedBalance>) -> Development {
         Development {
             currency,
             points: Vec::new(),
             performance: None,
             dividends_minor: 0,
             dividends: Vec::new(),
+            excluded,
         }
     }
 }

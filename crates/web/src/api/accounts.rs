@@ -1,3 +1,5 @@
+//! Endpoints of accounts and their balances.
+
 use base::AccountId;
 use service::Result;
 use service::ledger::accounts::{self, Filter, Status};

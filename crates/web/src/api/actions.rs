@@ -1,3 +1,5 @@
+//! Endpoints of actions: list, propose, cancel, and wait for a decision.
+
 use base::{ActionId, ThreadId};
 use service::actions::{self, ActionType, Filter, Kind, NewAction, Status, WAIT_SECONDS_MAX};
 use service::platform::cursors::Page;

@@ -1,3 +1,5 @@
+//! Endpoints of card benefits.
+
 use service::Result;
 use service::insights::benefits;
 use wire::v1::{BenefitSummary, ExpiringBenefits, Scope};

@@ -1,3 +1,5 @@
+//! Endpoints of goals.
+
 use base::GoalId;
 use service::Result;
 use service::ledger::goals::{self, Status};

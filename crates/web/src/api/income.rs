@@ -1,3 +1,5 @@
+//! The endpoint of the income analysis.
+
 use service::Result;
 use service::insights::income;
 use wire::v1::{Income, Scope};

@@ -1,3 +1,5 @@
+//! The endpoint of holdings.
+
 use base::draft::AssetClass;
 use service::Result;
 use service::ledger::investments::{self, SortBy, View};

@@ -1,3 +1,5 @@
+//! Endpoints of the token's person: profile and summary.
+
 use service::access::users;
 use service::{Result, summary};
 use wire::v1::{Profile, Scope, Summary};

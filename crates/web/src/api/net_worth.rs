@@ -1,3 +1,5 @@
+//! The endpoint of net worth over time.
+
 use service::Result;
 use service::ledger::net_worth::{self, Range};
 use service::ledger::spans::Interval;

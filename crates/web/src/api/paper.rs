@@ -1,3 +1,5 @@
+//! Endpoints of paper trading.
+
 use base::PaperAccountId;
 use service::Result;
 use service::platform::cursors::Page;

@@ -1,3 +1,5 @@
+//! Endpoints of recurring payments.
+
 use base::StreamId;
 use service::Result;
 use service::insights::recurring::{self, Filter, Status};

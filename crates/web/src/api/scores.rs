@@ -1,3 +1,5 @@
+//! The endpoint of scores.
+
 use service::Result;
 use service::insights::scores;
 use wire::v1::{Scope, Scores};

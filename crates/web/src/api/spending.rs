@@ -1,3 +1,5 @@
+//! The endpoint of spending.
+
 use service::Result;
 use service::insights::spending::{self, Compare, GroupBy, Query};
 use wire::v1::{Scope, Spending};

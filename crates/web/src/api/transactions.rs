@@ -1,9 +1,13 @@
+//! Endpoints of transactions: list, changes, and one by its id.
+
 use base::TransactionId;
 use base::category::Category;
+use serde::Serialize;
 use service::ledger::annotations;
 use service::ledger::transactions::{self, Change, Filter};
 use service::platform::cursors::Page;
 use service::{Error, Result};
+use utoipa::ToSchema;
 use wire::v1::{Pagination, Scope, Transaction, TransactionChanges, TransactionRow};
 
 use super::parameters::{ACCOUNT_ID, CURSOR, LIMIT, date};
@@ -142,7 +146,8 @@ pub(super) const GET: Endpoint = Endpoint {
     path: "/transactions/{id}",
     tag: "Transactions",
     summary: "Get a transaction",
-    description: "A transaction by its id, also on a hidden account. One that was removed is not found.",
+    description: "A transaction by its id, also on a hidden account, with the refunds that the person linked to it. One \
+        that was removed is not found.",
     scopes: &[Scope::TransactionsRead],
     query: &[],
     path_parameters: &[Parameter {
@@ -152,15 +157,47 @@ pub(super) const GET: Endpoint = Endpoint {
         example: "txn_01kny3v1m8f2x9q4t7r5c6b8de",
     }],
     body: None,
-    answer: Shape::of::<Transaction>("Transaction"),
+    answer: Shape::of::<TransactionWithLinks>("TransactionWithLinks"),
     handle: |call| Box::pin(get(call)),
 };
+
+/// A transaction by its id, with the links that the person made between refunds and purchases. `get` writes it.
+#[derive(Serialize, ToSchema)]
+struct TransactionWithLinks {
+    #[serde(flatten)]
+    transaction: Transaction,
+    /// The purchase that it refunds; null if it is linked to none.
+    #[schema(example = "txn_01kny3v1m8f2x9q4t7r5c6b8de")]
+    refund_of: Option<String>,
+    /// The refunds of it, oldest first, at most 20.
+    #[schema(example = json!(["txn_01kny3v1m8f2x9q4t7r5c6b8de"]))]
+    refunds: Vec<String>,
+}
 
 async fn get(call: Call) -> Result<Answer> {
     let id: TransactionId = call.path_id(0, "transaction")?;
     let mut body = b"{\"data\":".to_vec();
     transactions::get(&call.app, &call.caller, id, |row| row.write(&mut body)).await?;
+    let links = transactions::refund_links(&call.app, &call.caller, id).await?;
+    // The links are further members of the transaction.
+    body.pop();
+    body.extend_from_slice(b",\"refund_of\":");
+    match links.refund_of {
+        Some(purchase) => write_id(&mut body, purchase),
+        None => body.extend_from_slice(b"null"),
+    }
+    body.extend_from_slice(b",\"refunds\":[");
+    for refund in links.refunds {
+        write_id(next_item(&mut body), refund);
+    }
+    body.extend_from_slice(b"]}");
     Ok(Answer::written(body))
+}
+
+fn write_id(body: &mut Vec<u8>, id: TransactionId) {
+    body.push(b'"');
+    id.write(body);
+    body.push(b'"');
 }
 
 async fn list(call: Call) -> Result<Answer> {

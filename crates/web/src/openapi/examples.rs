@@ -115,6 +115,8 @@ const NUMBERS: &[(&str, &str, &str)] = &[
     ("SummaryRecurring", "monthly_outflow", "3480.25"),
     ("Transaction", "amount", "-42.10"),
     ("Transaction", "amount_absolute", "42.10"),
+    ("TransactionWithLinks", "amount", "-42.10"),
+    ("TransactionWithLinks", "amount_absolute", "42.10"),
     ("Variability", "max", "6400.00"),
     ("Variability", "min", "5980.00"),
     ("Variability", "range", "420.00"),

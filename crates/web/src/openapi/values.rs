@@ -92,7 +92,11 @@ const SETS: &[ValueSet] = &[
         "CashFlowDirection",
         "Money in or money out.",
         words_of!(Direction),
-        &[("Transaction", "cash_flow_direction"), ("Stream", "cash_flow_direction")],
+        &[
+            ("Transaction", "cash_flow_direction"),
+            ("TransactionWithLinks", "cash_flow_direction"),
+            ("Stream", "cash_flow_direction"),
+        ],
     ),
     set(
         "PrimaryCategory",
@@ -100,6 +104,7 @@ const SETS: &[ValueSet] = &[
         super::primary_categories,
         &[
             ("Transaction", "category_tier1"),
+            ("TransactionWithLinks", "category_tier1"),
             ("Stream", "category_tier1"),
             ("Split", "category_tier1"),
         ],
@@ -110,6 +115,7 @@ const SETS: &[ValueSet] = &[
         || Category::ALL.iter().map(|it| it.detailed()).collect(),
         &[
             ("Transaction", "category_tier2"),
+            ("TransactionWithLinks", "category_tier2"),
             ("Stream", "category_tier2"),
             ("Split", "category_tier2"),
         ],

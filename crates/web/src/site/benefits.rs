@@ -10,6 +10,7 @@ use wire::v1::{Benefit, BenefitTotals, CardBenefits, ExpiringBenefits};
 
 use super::app_page::{self, AppPage};
 use super::errors::{PageError, PageResult};
+use super::excluded;
 use super::fields;
 use super::form::Form;
 use super::navigation::NavItem;
@@ -26,6 +27,7 @@ pub(super) async fn get(person: Person) -> PageResult {
         h1 { "Card benefits" }
         @if summary.cards.is_empty() { (empty()) } @else {
             (tiles(&person, &summary.totals, currency))
+            (excluded::wire_currencies_note(&summary.totals.excluded))
             (expiring(&person, &soon))
             @for card in &summary.cards { (card_section(&person, card)) }
             p.soft {

@@ -25,7 +25,17 @@ pub(super) fn wire_note(view: View, excluded: &[Excluded]) -> Markup {
 
 /// A sentence beside totals of the same accounts, which names only the currencies.
 pub(super) fn currencies_note(excluded: &[ExcludedBalance]) -> Markup {
-    let codes: Vec<&str> = excluded.iter().map(|it| it.currency.code()).collect();
+    codes_note(excluded.iter().map(|it| it.currency.code()))
+}
+
+/// The same from the types of the API.
+pub(super) fn wire_currencies_note(excluded: &[Excluded]) -> Markup {
+    codes_note(excluded.iter().map(|it| it.currency.as_str()))
+}
+
+/// The same from the currencies.
+pub(super) fn codes_note<'a>(codes: impl Iterator<Item = &'a str>) -> Markup {
+    let codes: Vec<&str> = codes.collect();
     html! {
         @if !codes.is_empty() {
             p.warning { "Amounts in " (codes.join(", ")) " are not included, because there is no exchange rate." }
@@ -50,10 +60,19 @@ fn sentence(view: View, amounts: &[Money]) -> Markup {
 
 /// The exchange rates of a total, with their days.
 pub(super) fn rates(view: View, base: Currency, rates: &[UsedRate]) -> Markup {
+    rates_sentence(view, base, rates, "Converted at ")
+}
+
+/// The newest exchange rates of a total over time, each amount of which has the rate of its day.
+pub(super) fn daily_rates(view: View, base: Currency, rates: &[UsedRate]) -> Markup {
+    rates_sentence(view, base, rates, "Converted at the rate of each day. The newest: ")
+}
+
+fn rates_sentence(view: View, base: Currency, rates: &[UsedRate], start: &str) -> Markup {
     html! {
         @if !rates.is_empty() {
             p.soft {
-                "Converted at "
+                (start)
                 @for (index, it) in rates.iter().enumerate() {
                     @if index > 0 { ", " }
                     "1 " (it.currency) " = " (it.rate) " " (base) " (" (view.day(it.on)) ")"

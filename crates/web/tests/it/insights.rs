@@ -59,7 +59,7 @@ fn sorted(names: &str) -> Vec<&str> {
 async fn a_stream_has_every_member_and_streams_can_be_filtered() {
     let (_world, person, client) = household().await;
     let all = client.get("/v1/recurring").await.data();
-    assert_eq!(members(&all), ["as_of", "streams", "totals"]);
+    assert_eq!(members(&all), ["as_of", "exchange_rates", "streams", "totals"]);
     assert_eq!(all["totals"]["monthly_inflow"].to_string(), "4022.1");
     assert_eq!(all["totals"]["monthly_outflow"].to_string(), "1217.99");
     assert_eq!(all["totals"]["monthly_net"].to_string(), "2804.11");
@@ -144,7 +144,7 @@ async fn benefits_have_every_member_and_days_are_bounded() {
     let summary = client.get("/v1/benefits/summary").await.data();
     assert_eq!(members(&summary), ["as_of", "cards", "currency", "totals"]);
     let expected = "card_count benefit_count annual_fees total_amount used_amount remaining_amount
-        net_value expiring_count expiring_amount";
+        net_value expiring_count expiring_amount excluded";
     assert_eq!(members(&summary["totals"]), sorted(expected));
     let card = &summary["cards"][0];
     let expected =
@@ -157,7 +157,8 @@ async fn benefits_have_every_member_and_days_are_bounded() {
         updated_at";
     assert_eq!(members(&card["benefits"][0]), sorted(expected));
     let expiring = client.get("/v1/benefits/expiring?days=21").await.data();
-    assert_eq!(members(&expiring), ["benefits", "count", "remaining_amount", "window"]);
+    let expected = "benefits count excluded remaining_amount window";
+    assert_eq!(members(&expiring), sorted(expected));
     assert_eq!(
         expiring["window"],
         json!({ "start": "2026-03-10", "end": "2026-03-31", "days": 21 })
@@ -176,7 +177,7 @@ async fn the_summary_has_every_member() {
     let summary = client.get("/v1/me/summary").await.data();
     let expected =
         "as_of currency net_worth total_assets total_liabilities net_worth_change breakdown
-        accounts cash_flow excluded investments goals recurring scores pending_actions";
+        accounts cash_flow excluded exchange_rates investments goals recurring scores pending_actions";
     assert_eq!(members(&summary), sorted(expected));
     assert_eq!(summary["net_worth"].to_string(), "8880.0");
     assert_eq!(members(&summary["net_worth_change"]), ["amount", "percent", "since"]);

@@ -7,6 +7,7 @@ mod browser;
 mod change_feed;
 mod changes;
 mod client;
+mod currencies;
 mod dispatch;
 mod endpoints;
 mod fair;

@@ -1,3 +1,5 @@
+//! Accounts with their balances.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,3 +1,5 @@
+//! Actions that wait for a decision of the person, and what became of them.
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;

@@ -1,3 +1,5 @@
+//! The person's files on a transaction.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,3 +1,5 @@
+//! The daily balances of an account.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

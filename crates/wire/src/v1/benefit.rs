@@ -1,6 +1,9 @@
+//! Card benefits, with their totals.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::Excluded;
 use crate::json::{Day, Moment, Number};
 
 /// A benefit of a card, in its current cycle.
@@ -78,6 +81,8 @@ pub struct BenefitTotals {
     pub expiring_count: usize,
     #[schema(example = json!(62.50))]
     pub expiring_amount: Number,
+    /// The amounts left of cards that are in no total because there is no exchange rate for their currency.
+    pub excluded: Vec<Excluded>,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -127,5 +132,7 @@ pub struct ExpiringBenefits {
     pub count: usize,
     #[schema(example = json!(62.50))]
     pub remaining_amount: Number,
+    /// The amounts left that are not in `remaining_amount` because there is no exchange rate for their currency.
+    pub excluded: Vec<Excluded>,
     pub benefits: Vec<Benefit>,
 }

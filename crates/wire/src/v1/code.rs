@@ -1,3 +1,5 @@
+//! The codes of errors, and the HTTP status of each.
+
 /// The error codes of the API. Each has a page under `/docs/errors/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Code {

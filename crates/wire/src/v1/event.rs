@@ -1,3 +1,5 @@
+//! The events that webhooks announce.
+
 use serde::Serialize;
 
 use super::Scope;

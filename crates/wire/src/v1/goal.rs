@@ -1,3 +1,5 @@
+//! Goals and their progress.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,3 +1,5 @@
+//! Monthly income and how it is used.
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;

@@ -1,7 +1,9 @@
+//! Holdings by asset class, with their totals.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Excluded;
+use super::{ExchangeRate, Excluded};
 use crate::json::{Moment, Number};
 
 /// Holdings by asset class, with totals.
@@ -9,6 +11,8 @@ use crate::json::{Moment, Number};
 pub struct Investments {
     pub groups: Vec<HoldingGroup>,
     pub account_total: AccountTotal,
+    /// The exchange rates of the totals.
+    pub exchange_rates: Vec<ExchangeRate>,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]

@@ -1,3 +1,5 @@
+//! Net worth over time, and the exchange rates of totals.
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;

@@ -1,3 +1,5 @@
+//! What all responses have in common: metadata, pagination and errors.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

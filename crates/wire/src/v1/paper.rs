@@ -1,3 +1,5 @@
+//! Paper trading accounts, their holdings, trades and activity.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

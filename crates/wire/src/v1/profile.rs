@@ -1,3 +1,5 @@
+//! The person's profile.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,7 +1,9 @@
+//! Recurring payments and deposits, with their totals.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Excluded;
+use super::{ExchangeRate, Excluded};
 use crate::json::{Day, Moment, Number};
 
 /// A recurring series of payments or deposits.
@@ -93,5 +95,7 @@ pub struct StreamTotals {
 pub struct Recurring {
     pub as_of: Moment,
     pub totals: StreamTotals,
+    /// The exchange rates of the totals.
+    pub exchange_rates: Vec<ExchangeRate>,
     pub streams: Vec<Stream>,
 }

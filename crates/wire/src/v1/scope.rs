@@ -1,3 +1,5 @@
+//! The scopes of API keys and connected apps.
+
 use std::fmt;
 
 /// A permission of a token. No scope allows deciding an action: only a signed-in person can do that.

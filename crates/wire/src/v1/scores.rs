@@ -1,3 +1,5 @@
+//! Scores of financial health.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,3 +1,5 @@
+//! Spending by category, merchant, account or month, and amounts that totals leave out.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,7 +1,9 @@
+//! The overview of a household.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Excluded, Scores};
+use super::{ExchangeRate, Excluded, Scores};
 use crate::json::{Day, Moment, Number};
 
 /// An overview of the household in the person's base currency. Hidden accounts are excluded.
@@ -22,6 +24,8 @@ pub struct Summary {
     pub breakdown: Vec<BreakdownPart>,
     /// Balances that are in no total because there is no exchange rate for their currency.
     pub excluded: Vec<Excluded>,
+    /// The newest exchange rates of the accounts in other currencies. The cash flow uses the rate of each day.
+    pub exchange_rates: Vec<ExchangeRate>,
     pub accounts: AccountCounts,
     pub cash_flow: CashFlow,
     pub investments: SummaryInvestments,

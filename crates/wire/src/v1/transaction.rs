@@ -1,3 +1,5 @@
+//! Transactions, and how a row of the database is written as JSON without copies.
+
 use base::category::Category;
 use base::{Money, TransactionId, split, write_date, write_instant};
 use serde::Serialize;

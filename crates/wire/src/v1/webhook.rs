@@ -1,3 +1,5 @@
+//! Webhook endpoints, deliveries and the event log.
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;

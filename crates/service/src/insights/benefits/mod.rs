@@ -3,6 +3,7 @@
 mod recompute;
 
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::{
     AccountId, BenefitId, Currency, Date, Money, Timestamp, date_from_days, days_from_date,
@@ -16,6 +17,7 @@ use wire::v1::{self, Scope};
 
 use crate::access::users;
 use crate::ledger::accounts::Account;
+use crate::ledger::net_worth::ExcludedBalance;
 use crate::ledger::{accounts, rates};
 use crate::platform::audit::{self, Note};
 use crate::platform::dirty_queue;
@@ -83,6 +85,8 @@ pub async fn summary(app: &App, caller: &Caller) -> Result<v1::BenefitSummary> {
     let left = figures.sum(soon.iter().map(|(it, b)| (it.card.currency, b.remaining_minor())));
     let cards: Vec<(v1::CardBenefits, Sums, Currency)> =
         owned.iter().map(|it| figures.card(it)).collect();
+    let amounts = owned.iter().zip(&cards).map(|(it, (_, sums, _))| (it, sums.remaining_minor));
+    let excluded = figures.excluded(amounts);
     let total = |part: fn(&Sums) -> i64| {
         figures.money(figures.sum(cards.iter().map(|(_, sums, currency)| (*currency, part(sums)))))
     };
@@ -99,6 +103,7 @@ pub async fn summary(app: &App, caller: &Caller) -> Result<v1::BenefitSummary> {
             net_value: total(|it| it.net_minor),
             expiring_count: soon.len(),
             expiring_amount: figures.money(left),
+            excluded,
         },
         cards: cards.into_iter().map(|(card, ..)| card).collect(),
     })
@@ -122,6 +127,7 @@ pub async fn expiring(app: &App, caller: &Caller, days: i64) -> Result<v1::Expir
         },
         count: soon.len(),
         remaining_amount: figures.money(left),
+        excluded: figures.excluded(soon.iter().map(|(it, (b, _))| (*it, b.remaining_minor()))),
         benefits: soon.iter().map(|(it, (b, known))| figures.to_wire(it, b, known)).collect(),
     })
 }
@@ -181,9 +187,30 @@ impl Figures {
         Number::from(Money::new(minor, self.rates.base()))
     }
 
-    /// The sum in the base currency. Amounts without an exchange rate count as zero.
+    /// The sum in the base currency, without the amounts that `excluded` names.
     fn sum(&self, amounts: impl Iterator<Item = (Currency, i64)>) -> i64 {
         amounts.filter_map(|(currency, minor)| self.rates.to_base(minor, currency)).sum()
+    }
+
+    /// The amounts of cards in currencies without an exchange rate, by currency.
+    fn excluded<'a>(
+        &self,
+        amounts: impl Iterator<Item = (&'a OwnedCard<'a>, i64)>,
+    ) -> Vec<v1::Excluded> {
+        let mut sums: BTreeMap<Currency, (i64, BTreeSet<AccountId>)> = BTreeMap::new();
+        for (owned, minor) in amounts {
+            let currency = owned.card.currency;
+            if self.rates.rate(currency).is_none() {
+                let (sum, accounts) = sums.entry(currency).or_default();
+                *sum = sum.saturating_add(minor);
+                accounts.insert(owned.account.id);
+            }
+        }
+        let row = |(currency, (minor, accounts)): (Currency, (i64, BTreeSet<AccountId>))| {
+            let accounts = accounts.len();
+            v1::Excluded::from(&ExcludedBalance { currency, minor, accounts })
+        };
+        sums.into_iter().map(row).collect()
     }
 
     fn card(&self, owned: &OwnedCard<'_>) -> (v1::CardBenefits, Sums, Currency) {

@@ -249,6 +249,7 @@ impl From<&StreamList> for v1::Recurring {
                 monthly_net: money(monthly_inflow_minor.saturating_sub(monthly_outflow_minor)),
                 excluded: listed.excluded.iter().map(Into::into).collect(),
             },
+            exchange_rates: listed.rates.iter().map(Into::into).collect(),
             streams: listed.streams.iter().map(|(it, account)| to_wire(it, account)).collect(),
         }
     }

@@ -1,6 +1,6 @@
 //! Spending by category month by month, and where the money of a period came from and went to.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use base::category::Category;
 use base::{Currency, Date};
@@ -9,7 +9,7 @@ use wire::v1::Scope;
 
 use super::groups::UNCATEGORIZED;
 use super::{Household, Period};
-use crate::insights::cash_flow::FlowKind;
+use crate::insights::cash_flow::{FlowKind, IndexedFlow};
 use crate::{App, Caller, Result};
 
 /// Spending by category for each of some months, in minor units of the base currency.
@@ -20,6 +20,8 @@ pub struct History {
     pub months: Vec<Date>,
     /// Largest sum first.
     pub categories: Vec<CategoryMonths>,
+    /// The currencies of spending that is left out, because there is no exchange rate for it.
+    pub excluded: BTreeSet<Currency>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +76,10 @@ pub async fn by_month(
     let index_of: HashMap<Date, usize> =
         months.iter().enumerate().map(|(index, on)| (*on, index)).collect();
     let mut sums: BTreeMap<Option<Category>, Vec<i64>> = BTreeMap::new();
+    let mut excluded = BTreeSet::new();
+    let is_in_tier1 = |it: Option<Category>| {
+        category_tier1.is_none_or(|tier1| it.is_some_and(|it| it.primary() == tier1))
+    };
     let period = Period { start: *months.first().unwrap_or(&last), end: last.last_of_month() };
     household
         .each_month(app, caller, period, |flows| {
@@ -85,16 +91,18 @@ pub async fn by_month(
                 *sum = sum.saturating_sub(minor);
             }
             for (category, minor) in categories.iter().zip(sums_here) {
-                let is_in_tier1 = category_tier1
-                    .is_none_or(|it| category.is_some_and(|category| category.primary() == it));
-                if let Some(minor) = minor.filter(|_| is_in_tier1) {
+                if let Some(minor) = minor.filter(|_| is_in_tier1(*category)) {
                     sums.entry(*category).or_insert_with(|| vec![0; months.len()])[*index] = minor;
                 }
             }
+            let is_counted = |it: &(IndexedFlow, Currency)| {
+                it.0.kind == FlowKind::Spending && is_in_tier1(categories[it.0.category])
+            };
+            excluded.extend(flows.unconverted().filter(is_counted).map(|it| it.1));
         })
         .await?;
     let categories = merged(sums, category_tier1.is_some());
-    Ok(History { currency: household.currency, months, categories })
+    Ok(History { currency: household.currency, months, categories, excluded })
 }
 
 /// Merges the sums of detailed categories into their primary ones, unless they are asked for.
@@ -134,6 +142,8 @@ pub struct MoneyFlow {
     pub unclassified_minor: i64,
     /// Spending by primary category: key, label and amount, largest first.
     pub spending: Vec<(String, String, i64)>,
+    /// The currencies of money that is left out, because there is no exchange rate for it.
+    pub excluded: BTreeSet<Currency>,
 }
 
 impl MoneyFlow {
@@ -152,8 +162,10 @@ pub async fn money_flow(app: &App, caller: &Caller, period: Period) -> Result<Mo
     let mut income: BTreeMap<String, i64> = BTreeMap::new();
     let mut spending: BTreeMap<Option<Category>, Vec<i64>> = BTreeMap::new();
     let mut unclassified_minor = 0_i64;
+    let mut excluded = BTreeSet::new();
     household
         .each_month(app, caller, period, |flows| {
+            excluded.extend(flows.unconverted().map(|it| it.1));
             let mut sums_here: Vec<Option<i64>> = vec![None; flows.month.categories.len()];
             for (flow, minor) in flows.converted() {
                 match flow.kind {
@@ -188,5 +200,6 @@ pub async fn money_flow(app: &App, caller: &Caller, period: Period) -> Result<Mo
         income,
         unclassified_minor,
         spending: spending.collect(),
+        excluded,
     })
 }

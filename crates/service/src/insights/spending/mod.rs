@@ -202,6 +202,16 @@ impl MonthFlows<'_> {
         })
     }
 
+    /// The flows of the period that `converted` leaves out, with their currencies.
+    fn unconverted(&self) -> impl Iterator<Item = (IndexedFlow, Currency)> {
+        let is_possible = self.currencies.iter().flatten().any(|it| *it != self.base);
+        let flows = self.month.flows().take_while(move |_| is_possible);
+        flows.filter(|it| self.days.contains(&it.day)).filter_map(|flow| {
+            let currency = self.currencies[flow.account]?;
+            self.to_base(&flow, currency).is_none().then_some((flow, currency))
+        })
+    }
+
     fn to_base(&self, flow: &IndexedFlow, currency: Currency) -> Option<i64> {
         // Most flows are in the base currency. Counting their dates would take longer than the rest.
         if currency == self.base {

@@ -3,6 +3,7 @@
 mod changes;
 mod page;
 mod query;
+mod refund_links;
 pub(crate) mod row;
 mod search;
 mod sorted;
@@ -21,6 +22,7 @@ pub use changes::{Change, ChangesEnd, changes};
 use page::PageReader;
 pub(crate) use query::statement_variants;
 use query::{PreparedFilter, Query, list_columns};
+pub use refund_links::{RefundIds, refund_links};
 pub use row::TransactionState;
 pub use search::index_once;
 pub use sorted::{Sort, list_sorted};
@@ -51,6 +53,8 @@ pub struct Filter {
     pub amount_max: Option<Fixed9>,
     /// Only transactions with this tag (`annotations::parse_tag`).
     pub tag: Option<String>,
+    /// Only transactions with exactly this counterparty, as spending by merchant groups them.
+    pub counterparty: Option<String>,
 }
 
 /// The count and cursors of a page, without its rows.
@@ -155,6 +159,12 @@ fn check(filter: &Filter) -> Result<()> {
     }
     if filter.q.as_deref().is_some_and(|it| it.contains('\0')) {
         return Err(Error::invalid("q", "q must not contain a null character"));
+    }
+    if filter.counterparty.as_deref().is_some_and(|it| it.contains('\0')) {
+        return Err(Error::invalid(
+            "counterparty",
+            "counterparty must not contain a null character",
+        ));
     }
     Ok(())
 }
@@ -310,5 +320,12 @@ const ACCOUNTS: &str =
 const GET: &str = concat!(list_columns!(""), " and id = $2 and state not in ('removed', 'hidden')");
 
 pub(crate) fn statements() -> Vec<&'static str> {
-    [&[ACCOUNTS, GET], changes::STATEMENTS, search::STATEMENTS, sorted::STATEMENTS].concat()
+    [
+        &[ACCOUNTS, GET],
+        changes::STATEMENTS,
+        refund_links::STATEMENTS,
+        search::STATEMENTS,
+        sorted::STATEMENTS,
+    ]
+    .concat()
 }

@@ -152,6 +152,7 @@ impl<'a> Query<'a> {
         self.when(filter.start_on, "posted_on >=");
         self.when(filter.end_on, "posted_on <=");
         self.when(filter.updated_since, "updated_at >=");
+        self.when(filter.counterparty.as_deref(), "counterparty =");
         // `not in` uses no index, so it does not lead the engine to another plan.
         self.sql.push_str(match (filter.hidden, filter.pending) {
             (true, _) => " and state = 'hidden'",
@@ -371,6 +372,7 @@ pub(crate) fn statement_variants() -> Vec<String> {
             amount_min: (on(9) && on(3)).then_some(Fixed9::ZERO),
             amount_max: (on(9) && on(4)).then_some(Fixed9::ZERO),
             tag: (on(9) && on(2)).then(|| "work".to_owned()),
+            counterparty: (on(9) && on(1)).then(|| "Apple".to_owned()),
         };
         let prepared = PreparedFilter::new(&filter, on(7));
         for caller in &callers {

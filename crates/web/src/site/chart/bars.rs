@@ -4,7 +4,7 @@ use base::{Currency, Date, Money};
 use maud::{Markup, html};
 
 use super::scale::{Scale, decimal};
-use super::{HEIGHT, LEFT, WIDTH, figure, grid, series};
+use super::{HEIGHT, LEFT, WIDTH, figure, grid, series, time_label};
 use crate::site::format::View;
 
 /// The bars of a month.
@@ -93,7 +93,7 @@ impl Bars<'_> {
         let shown = (self.groups.len() - 1 - group_index).is_multiple_of(step);
         let x = LEFT * 10 + self.group_width() * group_index as i64 + self.group_width() / 2;
         html! {
-            @if shown { text.label.middle x=(decimal(x)) y=(HEIGHT - 10) { (label) } }
+            @if shown { (time_label(x, label)) }
         }
     }
 }

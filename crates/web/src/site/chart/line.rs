@@ -4,7 +4,7 @@ use base::{Currency, Date, Money, days_from_date};
 use maud::{Markup, html};
 
 use super::scale::{Scale, decimal};
-use super::{FOOT, HEIGHT, LEFT, WIDTH, figure, grid, ticks};
+use super::{FOOT, HEIGHT, LEFT, WIDTH, figure, grid, ticks, time_label};
 use crate::site::format::View;
 
 pub(crate) struct Point {
@@ -135,14 +135,11 @@ impl Drawing<'_> {
         runs
     }
 
-    /// The labels below the plot. One that would stick out on the right is left out.
+    /// The labels below the plot.
     fn days(&self) -> Markup {
         let ticks = self.ends().map(|(first, last)| ticks::between(first, last));
-        let fits = |on: &Date| self.x(*on) <= (WIDTH - 36) * 10;
         html! {
-            @for (on, name) in ticks.into_iter().flatten().filter(|(on, _)| fits(on)) {
-                text.label.middle x=(decimal(self.x(on))) y=(HEIGHT - 10) { (name) }
-            }
+            @for (on, name) in ticks.into_iter().flatten() { (time_label(self.x(on), &name)) }
         }
     }
 }

@@ -21,10 +21,11 @@ use self::scale::Scale;
 
 /// The size of the SVG in its own units; the browser scales it.
 const WIDTH: i64 = 720;
-const HEIGHT: i64 = 268;
-/// Space for the labels left of the plot and below it, and above it for half a label.
-const LEFT: i64 = 84;
-const FOOT: i64 = 40;
+const HEIGHT: i64 = 276;
+/// Space for the labels left of the plot and below it, and above it for half a label. On the narrowest phones a label is
+/// 28 units high, and the lowest amount must not touch the first day.
+const LEFT: i64 = 100;
+const FOOT: i64 = 48;
 const HEAD: i64 = 14;
 const PLOT: i64 = HEIGHT - FOOT - HEAD;
 
@@ -67,7 +68,20 @@ fn grid(scale: &Scale, label: &dyn Fn(i64) -> String) -> Markup {
     html! {
         @for line in &scale.lines {
             line.grid x1=(LEFT) x2=(WIDTH) y1=(scale.y(*line)) y2=(scale.y(*line)) {}
-            text.label.end x=(LEFT - 12) y=(scale.y(*line)) dy="0.32em" { (label(*line)) }
+            text.label.end x=(LEFT - 8) y=(scale.y(*line)) dy="0.32em" { (label(*line)) }
+        }
+    }
+}
+
+/// A label along time, in the middle of its place. One that would stick out on the right ends with the plot.
+fn time_label(x_tenths: i64, name: &str) -> Markup {
+    // Half of the width on the narrowest phones, where letters are largest in relation to the chart.
+    let half = name.chars().count() as i64 * 8;
+    html! {
+        @if x_tenths <= (WIDTH - half) * 10 {
+            text.label.middle.time x=(scale::decimal(x_tenths)) y=(HEIGHT - 10) { (name) }
+        } @else {
+            text.label.end.time x=(WIDTH) y=(HEIGHT - 10) { (name) }
         }
     }
 }

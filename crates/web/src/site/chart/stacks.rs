@@ -4,7 +4,7 @@ use base::{Currency, Money};
 use maud::{Markup, html};
 
 use super::scale::{Scale, decimal};
-use super::{Group, HEIGHT, LEFT, WIDTH, figure, grid};
+use super::{Group, HEIGHT, LEFT, WIDTH, figure, grid, time_label};
 use crate::site::format::View;
 
 /// One color of the stacks.
@@ -87,7 +87,7 @@ impl Stacks<'_> {
         let shown = (self.groups.len() - 1 - index).is_multiple_of(every);
         let x = LEFT * 10 + self.slot() * index as i64 + self.slot() / 2;
         html! {
-            @if shown { text.label.middle x=(decimal(x)) y=(HEIGHT - 10) { (label) } }
+            @if shown { (time_label(x, label)) }
         }
     }
 }

@@ -47,7 +47,7 @@ pub(super) async fn show(
         (state(person, &it))
         @if is_synced(&it) && it.state != State::Disconnected {
             @if it.access_ends_at.is_some() && it.synced_at.is_none() && !offered.is_empty() {
-                p { "Choose your accounts now. Many banks give the whole history only in the first minutes." }
+                p { "Choose your accounts now. Many banks share full history only for a few minutes after you connect." }
             }
             (offers::card(person, id, &offered, &own))
         }
@@ -218,7 +218,7 @@ fn link_access(person: &Person, it: &Connection, offered: &[OfferedAccount]) -> 
                     p {
                         "Evenkeel deletes its access and tells " (source_name(it.source)) " to end it. "
                         (plural(offered.len() as i64, "account", "accounts"))
-                        " and all imported data are kept. Connecting again may count as a further bank in your plan."
+                        " and all imported data are kept. Connecting again may count as another bank in your plan."
                     }
                     (fields::button(&ending, &person.form_token, "Disconnect source", "danger"))
                 }

@@ -58,11 +58,11 @@ pub(super) fn card(
 fn places(used: i64) -> Markup {
     html! {
         p.soft {
-            "Trial plan: " (used) " of " (TRIAL_LOGINS) " bank logins used since you entered your keys. Banks that you \
-             disconnected count, too."
+            "Trial plan: " (used) " of " (TRIAL_LOGINS) " bank logins used since you entered your keys. \
+             Disconnected banks count too."
         }
         @if used >= TRIAL_LOGINS {
-            p.wrong { "Plaid may refuse further banks until you choose another plan in its dashboard." }
+            p.wrong { "Plaid may refuse more banks until you change your plan." }
         }
     }
 }
@@ -76,7 +76,7 @@ fn steps(person: &Person, region: Region, wrong: &FormError) -> Markup {
                 p {
                     strong { "Create a Plaid account." } " "
                     (elsewhere("https://dashboard.plaid.com/signup", "Sign up in Plaid's dashboard"))
-                    " and choose the Trial plan. It is free, without a company and without a contract."
+                    " and choose the Trial plan. It's free and needs no company or contract."
                 }
             }
             li {

@@ -71,11 +71,25 @@ fn card(person: &Person, goal: &Goal) -> Markup {
     }
 }
 
-/// The amount that is left to save, in one sentence.
+/// The amount that is left to save, and the exchange rates that are missing.
 fn pace(view: View, goal: &Goal) -> Markup {
+    let codes: Vec<&str> = goal.missing_rates.iter().map(|it| it.code()).collect();
+    let codes = codes.join(", ");
     let Some(current) = goal.current_minor else {
-        return html! { "The balance of its accounts is not known yet." };
+        return html! {
+            @if codes.is_empty() { "The balance of its accounts is not known yet." }
+            @else { "The progress is not known, because there is no exchange rate for " (codes) "." }
+        };
     };
+    html! {
+        (left(view, goal, current))
+        @if !codes.is_empty() {
+            " Amounts in " (codes) " are not included, because there is no exchange rate."
+        }
+    }
+}
+
+fn left(view: View, goal: &Goal, current: i64) -> Markup {
     let left = goal.target_minor.saturating_sub(current).max(0);
     if left == 0 {
         return html! { "Goal reached." };

@@ -206,7 +206,7 @@ fn new_account(
         div.only-new {
             @if kind_is_open {
                 (fields::select(&kind, &label("Type"), &open, ""))
-                p.wrong { "The file doesn't tell what type of account this is." }
+                p.wrong { "The file doesn't say what type of account this is." }
             } @else {
                 (fields::select(&kind, &label("Type"), &kinds, kind_value(account)))
             }

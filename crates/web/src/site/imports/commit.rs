@@ -42,7 +42,7 @@ pub(super) async fn commit(person: Person, path: Path<String>, form: Form) -> Pa
             return Ok(preview::page(&person, StatusCode::BAD_REQUEST, &preview, &wrong));
         }
     }
-    match within_patience(&person, take(&person, id)).await {
+    match within_patience(&person, commit_file(&person, id)).await {
         Some(Ok(_)) => Ok(see_other(&person, &url_of(id), "")),
         Some(Err(error)) => Err(error.into()),
         None => Ok(see_other(&person, &format!("{}?{}", url_of(id), result::WAITED), "")),
@@ -111,7 +111,10 @@ pub(super) async fn discard(person: Person, path: Path<String>, _form: Form) -> 
     Ok(see_other(&person, HOME, "File discarded. Nothing was imported."))
 }
 
-fn take(person: &Person, id: FileId) -> impl Future<Output = Result<CommitOutcome>> + Send + use<> {
+fn commit_file(
+    person: &Person,
+    id: FileId,
+) -> impl Future<Output = Result<CommitOutcome>> + Send + use<> {
     let (app, caller) = (person.app().clone(), person.caller.clone());
     async move { files::commit(&app, &caller, id).await }
 }

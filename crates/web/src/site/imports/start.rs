@@ -24,7 +24,7 @@ pub(super) async fn get(person: Person) -> PageResult {
 /// Stages the uploaded files. A script gets the next URL as JSON, because the browser would follow a redirect unseen.
 pub(super) async fn post(person: Person, headers: HeaderMap, uploads: Uploads) -> PageResult {
     let count = uploads.files.len();
-    match hold(&person, uploads.files).await {
+    match stage_all(&person, uploads.files).await {
         Ok(ids) => {
             let (next, message) = match ids.as_slice() {
                 [one] => (url_of(*one), String::new()),
@@ -53,7 +53,7 @@ fn as_json(mut answer: Response, next: &str) -> Response {
 }
 
 /// Stages the files in order, up to the first that is refused. The error names that file.
-async fn hold(person: &Person, sent: Vec<UploadedFile>) -> Result<Vec<FileId>> {
+async fn stage_all(person: &Person, sent: Vec<UploadedFile>) -> Result<Vec<FileId>> {
     if sent.is_empty() {
         return Err(Error::invalid("file", "choose at least one file"));
     }

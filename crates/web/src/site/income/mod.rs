@@ -5,6 +5,8 @@ mod blocks;
 use base::{Currency, Money};
 use maud::{Markup, html};
 use service::insights::income::{self, Income, IncomeReport, InflowLabel};
+use service::ledger::net_worth;
+use service::ledger::rates::UsedRate;
 use wire::v1::Excluded;
 
 use super::app_page::AppPage;
@@ -16,9 +18,12 @@ use super::navigation::NavItem;
 use super::person::Person;
 
 pub(super) async fn get(person: Person) -> PageResult {
-    let report = income::analyze(person.app(), &person.caller).await?;
+    let (report, rates) = tokio::try_join!(
+        income::analyze(person.app(), &person.caller),
+        net_worth::used_rates(person.app(), &person.caller)
+    )?;
     let IncomeReport { income, currency, excluded } = &*report;
-    let page = IncomePage { income, currency: *currency, excluded, view: person.view };
+    let page = IncomePage { income, currency: *currency, excluded, rates, view: person.view };
     let main = html! {
         h1 { "Income" }
         @if page.is_empty() { (nothing()) } @else { (page.show()) }
@@ -41,6 +46,7 @@ struct IncomePage<'a> {
     currency: Currency,
     /// Money in that is in no amount because there is no exchange rate for it.
     excluded: &'a [Excluded],
+    rates: Vec<UsedRate>,
     view: View,
 }
 
@@ -60,6 +66,7 @@ impl IncomePage<'_> {
         html! {
             (self.headline())
             (excluded::wire_note(self.view, self.excluded))
+            (excluded::daily_rates(self.view, self.currency, &self.rates))
             (self.unclassified())
             (self.chart())
             (self.allocation())

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use service::ledger::performance::{Development, Dividend, Performance};
 
 use crate::site::chart::{Line, Point, ranges};
+use crate::site::excluded;
 use crate::site::format::{View, percent};
 use crate::site::person::Person;
 
@@ -27,6 +28,7 @@ pub(super) fn card(person: &Person, development: &Development) -> Markup {
             @if points.len() > 1 {
                 (Line { title: "Value over time", currency: development.currency, points: &points }.draw(view))
             }
+            (excluded::currencies_note(&development.excluded))
         }
     }
 }

@@ -97,11 +97,15 @@ fn totals(view: View, listed: &StreamList) -> Markup {
     let money = |minor| view.money(Money::new(minor, listed.currency));
     html! {
         dl.tiles.sums {
-            div.tile { dt { "Monthly income" } dd { (money(into)) } }
-            div.tile { dt { "Monthly bills" } dd { (money(out.saturating_neg())) } }
+            div.tile { dt { "Expected income" } dd { (money(into)) } }
+            div.tile { dt { "Expected bills" } dd { (money(out.saturating_neg())) } }
             div.tile { dt { "After bills" } dd { (money(into.saturating_sub(out))) } }
         }
-        p.soft { "Monthly amounts are averages. Weekly and yearly payments are converted to a month." }
+        p.soft {
+            "Expected in an average month from active payments. Weekly and yearly payments are converted to a month. "
+            a href="/income" { "Income" }
+            " shows what you received."
+        }
         (excluded::note(view, &listed.excluded))
         (excluded::rates(view, listed.currency, &listed.rates))
     }

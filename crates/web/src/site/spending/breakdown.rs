@@ -127,7 +127,7 @@ impl SpendingPage<'_> {
     pub(super) fn transactions_of(&self, group: &v1::SpendingGroup) -> String {
         let key = group.key.as_str();
         self.choice.transactions(match self.choice.by {
-            GroupBy::Merchant => ("q", key),
+            GroupBy::Merchant => ("merchant", key),
             GroupBy::Account => ("account", key),
             GroupBy::Category | GroupBy::Month if key == "UNCATEGORIZED" => ("category", "none"),
             GroupBy::Category | GroupBy::Month => ("category", key),
@@ -157,7 +157,7 @@ impl SpendingPage<'_> {
                                     (icons::initials_mark(&group.label))
                                     span {
                                         @if group.key == UNKNOWN { (group.label) }
-                                        @else { a href=(self.choice.transactions(("q", &group.key))) { (group.label) } }
+                                        @else { a href=(self.choice.transactions(("merchant", &group.key))) { (group.label) } }
                                         span.soft { (plural(group.transaction_count, "transaction", "transactions")) }
                                     }
                                 }

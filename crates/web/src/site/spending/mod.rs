@@ -10,6 +10,8 @@ use base::{Currency, Money};
 use maud::{Markup, html};
 use service::insights::spending::history::{self, History, MoneyFlow};
 use service::insights::spending::{self, Query};
+use service::ledger::net_worth;
+use service::ledger::rates::UsedRate;
 use wire::v1;
 
 use super::app_page::AppPage;
@@ -40,6 +42,7 @@ struct SpendingPage<'a> {
     merchants: Option<v1::Spending>,
     history: History,
     flow: Option<MoneyFlow>,
+    rates: Vec<UsedRate>,
 }
 
 pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult {
@@ -76,14 +79,15 @@ impl SpendingPage<'_> {
             }
         };
         let (end, tier1) = (choice.days.end, choice.category.as_deref());
-        let (spending, merchants, history, flow) = tokio::try_join!(
+        let (spending, merchants, history, flow, rates) = tokio::try_join!(
             spending::get(app, caller, &asked),
             merchants,
             history::by_month(app, caller, end, MONTHS, tier1),
             flow,
+            net_worth::used_rates(app, caller),
         )?;
         let currency = history.currency;
-        Ok(SpendingPage { person, choice, currency, spending, merchants, history, flow })
+        Ok(SpendingPage { person, choice, currency, spending, merchants, history, flow, rates })
     }
 
     fn view(&self) -> View {
@@ -107,6 +111,7 @@ impl SpendingPage<'_> {
             section.card aria-labelledby="total" {
                 (self.headline())
                 (self.chart())
+                (excluded::codes_note(self.history.excluded.iter().map(|it| it.code())))
             }
             (self.left_out())
             section.card aria-labelledby="groups" {
@@ -291,9 +296,20 @@ impl SpendingPage<'_> {
         }
     }
 
-    /// Spending that is in no total because there is no exchange rate for it.
+    /// Spending that is in no total because there is no exchange rate for it, and the rates of what is.
     fn left_out(&self) -> Markup {
-        excluded::wire_note(self.view(), &self.spending.excluded)
+        let comparison = self.spending.comparison.as_ref();
+        let before = comparison.map(|it| it.excluded.as_slice()).unwrap_or_default();
+        // The average is of the chart's months, which name their currencies themselves.
+        let is_shown = self.choice.compare != CompareChoice::Usual && !before.is_empty();
+        html! {
+            (excluded::wire_note(self.view(), &self.spending.excluded))
+            @if is_shown {
+                p { "In the period that it is compared with:" }
+                (excluded::wire_note(self.view(), before))
+            }
+            (excluded::daily_rates(self.view(), self.currency, &self.rates))
+        }
     }
 
     fn groupings(&self) -> Markup {

@@ -5,6 +5,7 @@ use service::insights::spending::history::MoneyFlow;
 
 use super::SpendingPage;
 use crate::site::chart::{Sankey, Stream};
+use crate::site::excluded;
 use crate::site::icons;
 
 /// The most streams on each side; the smallest are summed up.
@@ -22,6 +23,7 @@ impl SpendingPage<'_> {
                     (Sankey { title: "From income to spending", currency: self.currency, sources: &sources,
                         targets: &targets }.draw(self.view()))
                     p.soft { "Transfers between your accounts are not included. Refunds are subtracted." }
+                    (excluded::codes_note(flow.excluded.iter().map(|it| it.code())))
                 }
             }
         }
@@ -84,6 +86,7 @@ mod tests {
                 .iter()
                 .map(|it| ("TRAVEL".to_owned(), "Travel".to_owned(), *it))
                 .collect(),
+            excluded: Default::default(),
         };
         for (income, spent) in [(100, vec![40, 30]), (10, vec![400]), (0, vec![1; 30]), (7, vec![])]
         {

@@ -72,7 +72,7 @@ async fn matching(person: &Person, form: &Form) -> service::Result<Vec<Transacti
     let shown = form.text("matching");
     if ids.len().to_string() != shown {
         let now = plural(ids.len() as i64, "transaction matches", "transactions match");
-        let message = format!("{now} now, and the list said {shown}; check the list and try again");
+        let message = format!("{now} now, not {shown}. Check the list and try again.");
         return Err(Error::invalid("query", message));
     }
     Ok(ids)

@@ -66,6 +66,7 @@ impl List<'_> {
     fn finder(&self) -> Markup {
         let search = &self.search;
         let text = Field::text("q", "Search", search.value("q")).kind("search").optional();
+        let merchant = Field::text("merchant", "Merchant (exact name)", search.value("merchant"));
         let from = Field::text("from", "From", search.value("from")).kind("date").optional();
         let to = Field::text("to", "To", search.value("to")).kind("date").optional();
         let ids: Vec<String> = self.accounts.iter().map(|it| it.id.to_string()).collect();
@@ -93,6 +94,7 @@ impl List<'_> {
                     summary { "Filters" }
                     div.filters {
                         (fields::select("account", "Account", &accounts, search.value("account")))
+                        (merchant.optional().show(&nothing_wrong))
                         (from.show(&nothing_wrong))
                         (to.show(&nothing_wrong))
                         (self.categories())

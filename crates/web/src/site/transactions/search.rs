@@ -13,9 +13,21 @@ use crate::site::format::View;
 use crate::site::urls;
 
 const TEXT_MAX: usize = 100;
+/// The names of merchants come from banks, so they can be longer than what a person types.
+const MERCHANT_MAX: usize = 500;
 /// The filters in the order of the URL; the cursor comes last.
-const NAMES: [&str; 9] =
-    ["q", "account", "from", "to", "category", "tag", "direction", "status", "transfers"];
+const NAMES: [&str; 10] = [
+    "q",
+    "merchant",
+    "account",
+    "from",
+    "to",
+    "category",
+    "tag",
+    "direction",
+    "status",
+    "transfers",
+];
 
 /// The parameter that shows all dates where no filter is set, and its only value.
 const DATES: &str = "dates";
@@ -153,7 +165,8 @@ impl Search {
     fn take(&mut self, name: &str, value: &str, accounts: &[Account]) -> Result<(), String> {
         let filter = &mut self.filter;
         match name {
-            "q" => filter.q = Some(text(value)?),
+            "q" => filter.q = Some(text(value, TEXT_MAX)?),
+            "merchant" => filter.counterparty = Some(text(value, MERCHANT_MAX)?),
             "account" => filter.account_id = Some(account(value, accounts)?),
             "from" => filter.start_on = Some(date(value)?),
             "to" => filter.end_on = Some(date(value)?),
@@ -291,6 +304,7 @@ impl Search {
                 None => format!("“{text}”"),
             },
             ("q", text) => format!("“{text}”"),
+            ("merchant", name) => format!("Merchant: {name}"),
             ("account", _) => {
                 let named = accounts.iter().find(|it| Some(it.id) == self.filter.account_id);
                 named.map(|it| it.name.clone()).unwrap_or_default()
@@ -311,9 +325,9 @@ impl Search {
     }
 }
 
-fn text(value: &str) -> Result<String, String> {
-    if value.chars().count() > TEXT_MAX {
-        return Err(format!("Search text can have up to {TEXT_MAX} characters."));
+fn text(value: &str, most: usize) -> Result<String, String> {
+    if value.chars().count() > most {
+        return Err(format!("Search text can have up to {most} characters."));
     }
     if value.contains(char::is_control) {
         return Err("Search text contains invalid characters.".to_owned());

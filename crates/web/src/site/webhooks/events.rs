@@ -170,7 +170,7 @@ fn nothing(typed: &TypedFilters, has_older: bool) -> Markup {
         } @else if typed.is_empty() {
             p {
                 "No events yet. New transactions, updated balances and other changes appear here, each with its \
-                 payload and what became of its deliveries."
+                 payload and the status of its deliveries."
             }
         } @else {
             p { "No events match these filters." }

@@ -1,6 +1,7 @@
 //! Changing selected transactions, undoing, hiding and marking one, saved filters, order, refunds and files.
 
 use http::{Method, StatusCode};
+use serde_json::{Value, json};
 use service::insights::pipeline;
 use testkit::World;
 use testkit::draft::{checking, statement, txn};
@@ -8,6 +9,7 @@ use testkit::draft::{checking, statement, txn};
 use super::transactions::{household, id_of};
 use super::{HOSTILE, assert_escaped};
 use crate::browser::{Browser, encode};
+use crate::client::Client;
 
 /// The path of the undo button on a page.
 fn undo_path(page: &str) -> String {
@@ -74,7 +76,10 @@ async fn all_of_the_page_and_all_that_match_change_together() {
         [("all", "yes"), ("query", "?q=kiosk"), ("matching", matching), ("visibility", "hidden")]
     };
     let page = browser.submit("/transactions/bulk", &all("59")).await.good();
-    assert!(page.contains("60 transactions match now, and the list said 59"), "{page}");
+    assert!(
+        page.contains("60 transactions match now, not 59. Check the list and try again."),
+        "{page}"
+    );
     let page = browser.submit("/transactions/bulk", &all("60")).await.good();
     assert!(page.contains("60 transactions hidden."), "{page}");
     let page = browser.submit(&undo_path(&page), &[]).await.good();
@@ -184,6 +189,13 @@ async fn a_refund_is_linked_to_its_purchase_and_unlinked() {
     assert!(found.contains(&purchase), "{found}");
     let linked = browser.submit(&format!("{path}/refund"), &[("purchase", &purchase)]).await.good();
     assert!(linked.contains("Refund of") && linked.contains("Remove link"), "{linked}");
+    let client = Client::of(&world, &robin).await;
+    let of_refund = client.get(&format!("/v1{path}")).await.data();
+    assert_eq!(of_refund["refund_of"], json!(purchase));
+    assert_eq!((&of_refund["refunds"], &of_refund["id"]), (&json!([]), &json!(refund.to_string())));
+    let of_purchase = client.get(&format!("/v1/transactions/{purchase}")).await.data();
+    assert_eq!(of_purchase["refund_of"], Value::Null);
+    assert_eq!(of_purchase["refunds"], json!([refund.to_string()]));
     let page = browser.get(&format!("/transactions/{purchase}")).await.good();
     assert!(page.contains("Refunded"), "{page}");
     let page = browser.submit(&format!("{path}/unlink"), &[]).await.good();

@@ -86,6 +86,12 @@ async fn rules_are_moved_by_buttons_and_only_by_their_owner() {
     };
     assert_eq!(order().await, ["KROGER", "CAFE"]);
     let last = rules::list(&world.app, &robin.caller).await.unwrap()[1].id;
+    let words = rules::list(&world.app, &robin.caller).await.unwrap()[1].words.clone().unwrap();
+    let found = browser.get(&format!("/search?q={words}")).await.good();
+    assert!(
+        found.contains(&format!("href=\"/settings/rules/{last}\">Rule for {words}")),
+        "{found}"
+    );
     let page = browser.submit(&format!("/settings/rules/{last}/up"), &[]).await.good();
     assert!(page.contains("Order saved."), "{page}");
     assert_eq!(order().await, ["CAFE", "KROGER"]);

@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use service::insights;
+use service::ledger::reference_rates;
 use testkit::World;
 use testkit::draft::{checking, statement, txn};
 
@@ -56,7 +57,8 @@ async fn spending_is_shown_by_category_and_compared() {
         ),
         "{rows}"
     );
-    assert!(between(&page, "no exchange rate", "</p>").contains("77.00"), "{page}");
+    let left_out = between(&page, "Not included, because there is no exchange rate", "</p>");
+    assert!(left_out.contains("77.00"), "{page}");
     let flow = between(&page, "id=\"flow\"", "</section>");
     assert!(flow.contains("From savings") && flow.contains("Travel"), "{flow}");
     // An average month: 400 and 200 on food.
@@ -75,8 +77,69 @@ async fn a_category_opens_its_parts_and_merchants() {
     assert!(rows.contains("category=FOOD_AND_DRINK_RESTAURANT"), "{rows}");
     assert!(page.contains("href=\"/spending?period=this_year\"") && !page.contains("id=\"flow\""));
     let merchants = browser.get("/spending?by=merchant").await.good();
-    assert!(between(&merchants, "id=\"groups\"", "</table>").contains("q=Delta"), "{merchants}");
+    assert!(
+        between(&merchants, "id=\"groups\"", "</table>").contains("merchant=Delta"),
+        "{merchants}"
+    );
     assert!(!merchants.contains(HOSTILE), "{merchants}");
+}
+
+/// The address of the first link in a page that begins like this.
+fn link(page: &str, start: &str) -> String {
+    let rest = between(page, &format!("href=\"{start}"), "\"");
+    format!("{start}{}", rest.replace("&amp;", "&"))
+}
+
+#[tokio::test]
+async fn a_merchant_opens_exactly_its_transactions_and_they_add_up() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let spend = |on: &str, minor, name: &str| {
+        txn(on, minor, name).from(name).category("GENERAL_MERCHANDISE_ELECTRONICS").id(on)
+    };
+    robin
+        .import(statement([checking("Everyday").with_all([
+            spend("2026-03-02", -50_000, "Apple"),
+            spend("2026-03-03", -3_000, "Applebee's"),
+            spend("2026-03-04", -700, "Green Apple"),
+            spend("2026-03-05", 10_000, "Apple"),
+        ])]))
+        .await;
+    insights::pipeline::run_all(&world.app).await.unwrap();
+    let mut browser = Browser::of(&world, &robin).await;
+    for (path, card) in [("/spending?by=merchant", "groups"), ("/spending", "merchants")] {
+        let page = browser.get(path).await.good();
+        let rows = between(&page, &format!("id=\"{card}\""), "</section>");
+        let href = link(rows, "/transactions?merchant=Apple&amp;");
+        assert!(rows.contains("$400.00"), "{rows}");
+        let list = browser.get(&href.replace("&amp;", "&")).await.good();
+        let sums = between(&list, "<dl class=\"tiles sums\">", "</dl>");
+        assert!(between(sums, "Transactions</dt>", "</dd>").contains('2'), "{sums}");
+        assert!(between(sums, "Net</dt>", "</dd>").contains("$400.00"), "{sums}");
+        assert!(list.contains("Merchant: Apple"), "{list}");
+        assert!(!list.contains("Applebee") && !list.contains("Green"), "{list}");
+        assert!(list.contains("value=\"Apple\""), "the form keeps the filter: {list}");
+    }
+}
+
+#[tokio::test]
+async fn charts_and_comparisons_name_the_currencies_that_they_leave_out() {
+    let world = World::new().await;
+    let mut browser = robin(&world).await;
+    let page = browser.get("/spending").await.good();
+    let left_out = "Amounts in CHF are not included, because there is no exchange rate.";
+    assert!(between(&page, "id=\"total\"", "</section>").contains(left_out), "{page}");
+    assert_eq!(page.matches(left_out).count(), 2, "the chart and the cash flow: {page}");
+    assert!(!page.contains("In the period that it is compared with:"), "{page}");
+    // The days before these are the ones with the purchase in francs.
+    let later = "/spending?period=days&from=2026-03-07&to=2026-03-10";
+    let later = browser.get(later).await.good();
+    let before = between(&later, "In the period that it is compared with:", "</section>");
+    assert!(between(before, "no exchange rate", "</p>").contains("77.00"), "{later}");
+    reference_rates::import(&world.app, b"Date,USD,CHF,\n2026-03-09,1.10,0.88,\n").await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
+    let page = browser.get("/spending").await.good();
+    assert!(!page.contains("no exchange rate"), "{page}");
 }
 
 #[tokio::test]

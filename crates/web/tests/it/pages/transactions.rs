@@ -97,6 +97,10 @@ async fn the_search_finds_pages_actions_accounts_categories_and_transactions() {
         ("kroger", "/transactions/txn_"),
         ("audit", "/settings/audit"),
         ("passkey", "/settings/security"),
+        ("new+rule", "/settings/rules/new"),
+        ("hide+am", "name=\"hide\" value=\"1\""),
+        ("dark+theme", "name=\"theme\" value=\"dark\""),
+        ("sign+out", "action=\"/sign-out\""),
         ("zzz", "Nothing found"),
     ] {
         let page = browser.get(&format!("/search?q={text}")).await.good();
