@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use base::draft::AccountKind;
+use base::metrics::MetricValue;
 use base::{Clock, Currency, Date, TimeZone, Timestamp, UserId};
 use service::access::users::{self, NewUser};
 use service::ingest::imports::files::{
@@ -16,7 +17,6 @@ use tokio::sync::watch;
 
 use crate::files::{self, Ofx};
 use crate::households::{self, World};
-use crate::insights::cpu_micros;
 use crate::open_at;
 
 /// A file to import.
@@ -55,7 +55,22 @@ async fn measure_file(database: &str, file: LargeFile) -> anyhow::Result<()> {
     before.print("in all")?;
     let a_second = rows as i64 * 1_000 / before.millis().max(1);
     println!("    {a_second} rows a second, {} MiB at most", peak_kib()? / 1_024);
+    if let Ok(file) = fs::metadata(database) {
+        println!("    {} bytes of database for each row", file.len() / rows as u64);
+    }
     Ok(())
+}
+
+/// Prints how long each step of the recomputes took, on the wall clock.
+async fn print_insight_steps(app: &App) {
+    let families = service::metrics::collect(app).await;
+    let steps =
+        families.iter().filter(|it| it.name == "insight_seconds").flat_map(|it| &it.samples);
+    for step in steps {
+        let MetricValue::Histogram(times) = &step.value else { continue };
+        let name = step.labels.first().map_or("", |it| &it.1);
+        println!("      {name:<10}{:>6} ms", times.sum / 1_000_000);
+    }
 }
 
 pub(crate) async fn create_person(app: &App) -> anyhow::Result<Caller> {
@@ -87,6 +102,7 @@ async fn import(app: &App, caller: &Caller, file: LargeFile, other: UserId) -> a
     let new = committed.summary.new;
     ensure!(new == rows, "{new} of {rows} rows were imported");
     step("insights", app, other, insights::pipeline::run_all(app)).await??;
+    print_insight_steps(app).await;
     Ok(())
 }
 
@@ -147,6 +163,17 @@ impl Measurement {
         println!("    {what:<9}{wall:>6} ms, {:>6} ms of CPU", cpu / 1_000);
         Ok(())
     }
+}
+
+/// CPU time of this process, threads that have ended included. The kernel counts it in hundredths of a second.
+fn cpu_micros() -> anyhow::Result<u64> {
+    const MICROSECONDS_PER_TICK: u64 = 10_000;
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    // The name of the program comes first, in brackets, and may contain spaces.
+    let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+    let ticks: Vec<u64> = fields.skip(11).take(2).filter_map(|it| it.parse().ok()).collect();
+    ensure!(ticks.len() == 2, "the kernel does not report the CPU time");
+    Ok(ticks.iter().sum::<u64>() * MICROSECONDS_PER_TICK)
 }
 
 /// The peak memory of this process, with the pages of the database that are mapped into it.

@@ -201,6 +201,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "balance_precedence",
         sql: include_str!("../../../migrations/0040_balance_precedence.sql"),
     },
+    Migration {
+        version: 41,
+        name: "bank_ids",
+        sql: include_str!("../../../migrations/0041_bank_ids.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).

@@ -2,6 +2,7 @@
 
 pub mod bulk_edits;
 pub(crate) mod classifier;
+pub(crate) mod cleaned_descriptions;
 pub(crate) mod cleaned_handover;
 pub mod corrections;
 pub(crate) mod linked_refunds;

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base::{AccountId, Currency, Date, TimeZone, Timestamp, TransactionId, UserId};
-use calc::enrich::CleanedTexts;
 use calc::rates::Rates;
 use calc::transfers::{self, LinkedDebts};
 use db::{Tx, params};
 use webhooks::outbox;
 use wire::v1::Event;
 
+use super::cleaned_descriptions::CleanedDescriptions;
+use super::cleaned_handover::{ClassifiedRows, QueueEntry};
 use crate::ledger::accounts::{self, Account};
 use crate::ledger::{rates, stamps};
 use crate::platform::dirty_queue::DirtyTransaction;
@@ -44,7 +45,9 @@ pub(crate) struct Recompute {
     /// Transactions that the person just corrected: they are classified again even if nothing else changed.
     pub(crate) corrected: BTreeSet<TransactionId>,
     /// Descriptions that the import before it has cleaned.
-    pub(super) cleaned: Arc<CleanedTexts>,
+    pub(super) cleaned: Arc<CleanedDescriptions>,
+    /// Rows that the import before it has classified.
+    classified: Option<ClassifiedRows>,
     pub(crate) events: Vec<Event>,
     /// Transactions whose classification changed.
     pub(crate) updated: BTreeMap<AccountId, Vec<TransactionId>>,
@@ -73,6 +76,7 @@ impl Recompute {
         let person = tx.first(PERSON, params![user], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let (currency, timezone): (Currency, TimeZone) = person.ok_or(Error::NotFound("user"))?;
         let now = tx.now()?;
+        let handed_over = app.cleaned_handover.take(user);
         Ok(Recompute {
             app: app.clone(),
             user,
@@ -87,11 +91,23 @@ impl Recompute {
             all_months: true,
             changed_days: BTreeSet::new(),
             corrected: BTreeSet::new(),
-            cleaned: Arc::new(app.cleaned_handover.take(user)),
+            cleaned: Arc::new(handed_over.cleaned),
+            classified: handed_over.classified,
             events: Vec::new(),
             updated: BTreeMap::new(),
             hidden: BTreeMap::new(),
         })
+    }
+
+    /// Forgets which rows the import has classified, unless the entry of the dirty queue is still the import's: anything that
+    /// could classify them differently would have changed it.
+    pub(crate) fn check_handover(&mut self, queued: QueueEntry) {
+        self.classified.take_if(|it| it.queued != queued);
+    }
+
+    /// Whether the import before it has classified a row that it inserted, and nothing else has changed since.
+    pub(super) fn is_classified(&self, id: TransactionId) -> bool {
+        self.classified.as_ref().is_some_and(|it| it.ids.contains(&id))
     }
 
     /// The stamp of the transactions that it changes.

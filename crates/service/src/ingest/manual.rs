@@ -5,11 +5,11 @@ use std::sync::Arc;
 use base::category::Category;
 use base::draft::{AccountDraft, AccountKind, BalanceDraft, Source, TransactionDraft, id_source};
 use base::{AccountId, Currency, Date, Money, Timestamp, TransactionId, kinds};
-use calc::enrich::CleanedTexts;
 use calc::matching::MANUAL;
 use db::{Tx, params};
 use wire::v1::Code;
 
+use crate::classify::cleaned_descriptions::CleanedDescriptions;
 use crate::ingest::imports::{
     self, FileInfo, ImportOutcome, ImportRequest, IncomingAccount, Progress,
 };
@@ -327,7 +327,7 @@ fn import_request(app: &App, draft: AccountDraft, into: Option<AccountId>) -> Im
         rates: Vec::new(),
         file: FileInfo::default(),
         progress: Progress::default(),
-        cleaned: CleanedTexts::default(),
+        cleaned: CleanedDescriptions::default(),
     }
 }
 
@@ -341,6 +341,7 @@ const TRANSACTION: &str =
     "select account_id, external_id, posted_on, amount_minor from transactions
     where user_id = $1 and id = $2 and state <> 'removed'";
 const BY_EXTERNAL_ID: &str = "select id from transactions
-    where user_id = $1 and account_id = $2 and external_id = $3 and state <> 'removed'";
+    where user_id = $1 and account_id = $2 and external_id = $3
+    and substr(external_id, 1, 5) <> 'file:' and state <> 'removed'";
 
 pub(crate) const STATEMENTS: &[&str] = &[ACCOUNT, RECONCILE, TRANSACTION, BY_EXTERNAL_ID];

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use base::category::Category;
 use base::{AccountId, Currency, Date, Money, TransactionId, date_from_days};
-use calc::enrich::{self, CategorySource, CleanedDescriptor, CleanedTexts, Enriched};
+use calc::enrich::{self, CategorySource, CleanedDescriptor, Enriched};
 use calc::transfers::{Leg, LegText, Pair, TextFlags, TransferKind, TransferOverrides};
 use db::{Tx, params};
 
 use crate::Result;
 use crate::classify::classifier::{Classifier, ClassifierInput};
+use crate::classify::cleaned_descriptions::CleanedDescriptions;
 use crate::classify::recompute::Recompute;
 use crate::ledger::transactions::TransactionState;
 use crate::ledger::transactions::row::{
@@ -75,11 +76,12 @@ pub(super) struct LoadedRows {
     pub(super) rows: Vec<LoadedRow>,
     descriptions: Vec<Description>,
     description_indexes: HashMap<Arc<str>, usize>,
-    cleaned_before: Arc<CleanedTexts>,
+    cleaned_before: Arc<CleanedDescriptions>,
 }
 
 impl LoadedRows {
-    /// Loads the rows of some days; or all rows, which are also compared with the classifier's result.
+    /// Loads the rows of some days; or all rows, which are also compared with the classifier's result, unless the import
+    /// before this recompute has just classified them.
     pub(super) fn load(
         tx: &mut Tx<'_>,
         run: &Recompute,
@@ -115,6 +117,7 @@ impl LoadedRows {
     ) -> db::Result<()> {
         let stored = StoredTransaction(row);
         let mut loaded = read(stored, self.index_of(stored.description()?))?;
+        let compare = compare.filter(|(_, run)| !run.is_classified(loaded.id));
         if let Some((classifier, run)) = compare {
             let input = classifier_input(&loaded, stored.source_counterparty()?);
             let cleaned = self.cleaned(&loaded);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use base::draft::{AccountDraft, TransactionDraft, id_source};
 use base::{AccountId, Currency, Date, Timestamp, date_from_days, days_from_date};
-use calc::enrich::CleanedTexts;
 use db::{Row, Tx, params};
 use sources::provider::{AccountChoice, AccountProblem, Provider, Response};
 
@@ -13,6 +12,7 @@ use super::OwedSign;
 use super::lease::SyncLease;
 use super::notices::ServerAccount;
 use crate::Result;
+use crate::classify::cleaned_descriptions::CleanedDescriptions;
 use crate::ingest::imports::{self, FileInfo, ImportRequest, IncomingAccount, Progress};
 
 /// A pending transaction that is no longer listed is kept this long: it may post under another id.
@@ -82,7 +82,7 @@ pub(super) fn draft(
         rates: Vec::new(),
         file: FileInfo { rejected: response.rejected, ..FileInfo::default() },
         progress: Progress::default(),
-        cleaned: CleanedTexts::default(),
+        cleaned: CleanedDescriptions::default(),
     };
     let (mut accounts, mut indexes, mut unusable) = (Vec::new(), Vec::new(), HashSet::new());
     for draft in response.data.drafts(&choices, now) {

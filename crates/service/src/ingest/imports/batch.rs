@@ -1,18 +1,19 @@
 //! The state of one import while it is written: its journal, its events, and what must be recomputed afterwards.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use base::draft::AccountKind;
 use base::{
     AccountId, ConnectionId, Currency, ImportId, TimeZone, Timestamp, TransactionId, UserId,
 };
-use calc::enrich::CleanedTexts;
 use db::{Tx, params};
 use wire::v1::Event;
 
 use super::journal::{Journal, RowKey};
 use super::request::{Progress, Summary};
 use crate::classify::classifier::Classifier;
+use crate::classify::cleaned_descriptions::CleanedDescriptions;
 use crate::platform::dirty_queue::DirtyTransaction;
 use crate::platform::person_lock;
 use crate::{App, Error, Result};
@@ -34,7 +35,7 @@ pub(super) struct Batch {
     pub(super) events: Vec<Event>,
     pub(super) summary: Summary,
     pub(super) classifier: Classifier,
-    pub(super) cleaned: CleanedTexts,
+    pub(super) cleaned: CleanedDescriptions,
     /// Transactions that were added, changed or removed, as they are and as they were.
     pub(super) dirty: BTreeSet<DirtyTransaction>,
     /// Whether past balances changed.
@@ -47,6 +48,8 @@ pub(super) struct Batch {
     pub(super) rejected: usize,
     /// The trades that it has saved.
     pub(super) trades: i64,
+    /// The first and the last of the transactions that it has inserted. Their ids rise.
+    pub(super) inserted: Option<RangeInclusive<TransactionId>>,
 }
 
 /// An account of the import after it was saved.
@@ -73,6 +76,14 @@ impl Batch {
             return Ok(());
         }
         self.journal.record(tx, self.user, key)
+    }
+
+    /// Remembers which transactions it inserted, account by account: ids rise, so those of later accounts are greater.
+    pub(super) fn record_inserted(&mut self, ids: &[TransactionId]) {
+        if let (Some(first), Some(last)) = (ids.first(), ids.last()) {
+            let from = self.inserted.take().map_or(*first, |it| *it.start());
+            self.inserted = Some(from..=*last);
+        }
     }
 
     /// Adds events about transactions, with at most `Event::IDS_MAX` ids each.

@@ -15,6 +15,7 @@ use super::journal::{Journal, RowKey};
 use super::request::{FileInfo, ImportOutcome, ImportRequest, IncomingAccount, Summary};
 use super::{accounts, amount_limits, balances, holdings, text, trades, transactions};
 use crate::classify::classifier::Classifier;
+use crate::classify::cleaned_handover::{ClassifiedRows, HandedOver};
 use crate::ledger::stamps;
 use crate::platform::dirty_queue;
 use crate::{App, Caller, Error, Result};
@@ -84,6 +85,7 @@ pub(crate) fn commit_in(
         all_dirty: false,
         app: app.clone(),
         trades: 0,
+        inserted: None,
     };
     let first = request.accounts.first();
     let provenance = first.map_or_else(|| "".into(), |it| Arc::clone(&it.provenance));
@@ -167,10 +169,24 @@ fn finish(tx: &mut Tx<'_>, mut batch: Batch, accounts: Vec<AccountId>) -> Result
     count_rows_on_commit(tx, &batch);
     let outcome = ImportOutcome { import: batch.id, summary: batch.summary, accounts };
     if tx.engine() == Engine::Sqlite && !batch.cleaned.is_empty() {
+        let classified = classified_rows(tx, &mut batch)?;
         let Batch { app, user, cleaned, .. } = batch;
-        tx.on_commit(move || app.cleaned_handover.put(user, cleaned));
+        let handed_over = HandedOver { cleaned, classified };
+        tx.on_commit(move || app.cleaned_handover.put(user, handed_over));
     }
     Ok(outcome)
+}
+
+/// The rows that the import inserted, if it changed no others: those may influence the classification of all.
+fn classified_rows(tx: &mut Tx<'_>, batch: &mut Batch) -> Result<Option<ClassifiedRows>> {
+    let Summary { changed, removed, .. } = batch.summary;
+    let Some(ids) = batch.inserted.take() else { return Ok(None) };
+    if changed + removed > 0 {
+        return Ok(None);
+    }
+    let read = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let queued = tx.first(QUEUED, params![batch.user], read)?;
+    Ok(queued.map(|queued| ClassifiedRows { ids, queued }))
 }
 
 fn count_rows_on_commit(tx: &mut Tx<'_>, batch: &Batch) {
@@ -223,6 +239,7 @@ fn save_rates(tx: &mut Tx<'_>, user: UserId, rates: &[RateDraft]) -> Result<bool
     Ok(changed > 0)
 }
 
+const QUEUED: &str = "select asked, wanted_at from insight_work where user_id = $1";
 const SAVE_CONNECTION: &str = "insert into connections
     (user_id, id, source, external_id, institution_name, status, synced_at, created_at)
     values ($1, $2, $3, $4, $5, $6, $7, $7)
@@ -250,6 +267,7 @@ const SAVE_LINK: &str = "insert into account_links (user_id, giver, external_id,
     on conflict (user_id, giver, external_id) do update set account_id = excluded.account_id";
 
 pub(super) const STATEMENTS: &[&str] = &[
+    QUEUED,
     SAVE_CONNECTION,
     CONNECTION,
     SAVE_RATE,

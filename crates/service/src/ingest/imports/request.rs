@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicU64;
 
 use base::draft::{AccountDraft, RateDraft, Source, Statement};
 use base::{AccountId, ImportId, Timestamp};
-use calc::enrich::CleanedTexts;
+
+use crate::classify::cleaned_descriptions::CleanedDescriptions;
 
 /// Counts of the transactions of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub(crate) struct ImportRequest {
     pub(crate) file: FileInfo,
     pub(crate) progress: Progress,
     /// Cleaned descriptions of its transactions, if that was done in advance.
-    pub(crate) cleaned: CleanedTexts,
+    pub(crate) cleaned: CleanedDescriptions,
 }
 
 impl ImportRequest {
@@ -36,7 +37,8 @@ impl ImportRequest {
     /// changes wait for that.
     pub(crate) fn clean_descriptions(&mut self) {
         let transactions = self.accounts.iter().flat_map(|it| &it.draft.transactions);
-        self.cleaned = transactions.map(|it| it.description.as_str()).collect();
+        let texts: Vec<&str> = transactions.map(|it| it.description.as_str()).collect();
+        self.cleaned = CleanedDescriptions::clean(&texts);
     }
 }
 
@@ -104,7 +106,7 @@ impl From<Statement> for ImportRequest {
             rates: statement.rates,
             file: FileInfo::default(),
             progress: Progress::default(),
-            cleaned: CleanedTexts::default(),
+            cleaned: CleanedDescriptions::default(),
         }
     }
 }

@@ -228,6 +228,7 @@ fn insert(
     drafts.sort_by_key(|it| it.posted_on);
     let ids: Vec<TransactionId> =
         drafts.iter().map(|_| batch.app.ids.make::<kinds::Transaction>()).collect();
+    batch.record_inserted(&ids);
     let classified: Vec<Enriched> =
         drafts.iter().map(|draft| classify(batch, account, None, draft)).collect();
     let batch = &*batch;
@@ -420,13 +421,15 @@ const AROUND: &str =
     "select id, state, amount_minor, currency, authorized_on, description, told_counterparty,
     counterparty_logo_url, told_category, external_id, posted_on, import_id from transactions
     where user_id = $1 and account_id = $2 and state <> 'removed' and posted_on between $3 and $4";
-// The join makes SQLite use the index on external ids; otherwise it reads all of the person's transactions.
+// The join makes SQLite use the index on external ids; otherwise it reads all of the person's transactions. Ids of files are
+// not in the index, because files may reuse them.
 const BY_EXTERNAL_ID: &str =
     "select t.id, t.state, t.amount_minor, t.currency, t.authorized_on, t.description,
     t.told_counterparty, t.counterparty_logo_url, t.told_category, t.external_id, t.posted_on, t.import_id
     from transactions m join transactions t
     on t.user_id = m.user_id and t.posted_on = m.posted_on and t.id = m.id
-    where m.user_id = $1 and m.account_id = $2 and m.external_id = $3 and t.state <> 'removed'";
+    where m.user_id = $1 and m.account_id = $2 and m.external_id = $3
+    and substr(m.external_id, 1, 5) <> 'file:' and t.state <> 'removed'";
 const PROVENANCES: &str = "select i.id, i.giver from import_accounts a
     join imports i on i.user_id = a.user_id and i.id = a.import_id
     where a.user_id = $1 and a.account_id = $2 and i.giver <> ''";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use base::{Date, UserId, days_from_date};
+use base::{Date, Timestamp, UserId, days_from_date};
 use db::{Tx, params};
 
 use super::METHOD;
@@ -23,14 +23,17 @@ pub(super) fn recompute(
     user: UserId,
 ) -> Result<Option<(Version, IncomeReport)>> {
     tx.allow_long_statements()?;
-    let mut steps = StepTimer::start(&app.meters, &app.clock);
+    let mut steps = StepTimer::start(&app.meters);
     let now = tx.now()?;
     let today = users::timezone_in(tx, user)?.date_at(now);
-    let Some(Work { scope, asked, all_months, changed_days }) = find_work(tx, today, user)? else {
+    let Some(Work { scope, asked, wanted_at, all_months, changed_days }) =
+        find_work(tx, today, user)?
+    else {
         return Ok(None);
     };
     let mut run = Recompute::new(tx, app, user, scope)?;
     (run.all_months, run.changed_days) = (all_months, changed_days);
+    run.check_handover((asked, wanted_at));
     steps.end("find_work");
     reclassify(tx, &mut run)?;
     steps.end("classify");
@@ -60,15 +63,17 @@ struct Work {
     scope: RecomputeScope,
     /// How often it was requested.
     asked: i64,
+    wanted_at: Timestamp,
     all_months: bool,
     changed_days: BTreeSet<i64>,
 }
 
 /// The scope of the recompute; none if nothing is queued.
 fn find_work(tx: &mut Tx<'_>, today: Date, user: UserId) -> Result<Option<Work>> {
-    let work =
-        tx.first(WORK, params![user], |row| Ok((row.get::<Option<i64>>(0)?, row.get::<i64>(1)?)))?;
-    let Some((everything_at, asked)) = work else { return Ok(None) };
+    let work = tx.first(WORK, params![user], |row| {
+        Ok((row.get::<Option<i64>>(0)?, row.get::<i64>(1)?, row.get::<Timestamp>(2)?))
+    })?;
+    let Some((everything_at, asked, wanted_at)) = work else { return Ok(None) };
     let done = tx.first(DONE, params![user, *METHOD], |row| row.get::<i64>(0))?;
     let dirty = tx.all(CHANGES, params![user], |row| {
         Ok(DirtyTransaction {
@@ -85,7 +90,7 @@ fn find_work(tx: &mut Tx<'_>, today: Date, user: UserId) -> Result<Option<Work>>
         RecomputeScope::Around(dirty.into_iter().collect())
     };
     let all_months = everything_at.is_some() || done.is_none();
-    Ok(Some(Work { scope, asked, all_months, changed_days }))
+    Ok(Some(Work { scope, asked, wanted_at, all_months, changed_days }))
 }
 
 /// Publishes the events, empties the person's part of the dirty queue and records the recompute.
@@ -104,7 +109,7 @@ fn finish(
     Ok(())
 }
 
-const WORK: &str = "select everything_at, asked from insight_work where user_id = $1";
+const WORK: &str = "select everything_at, asked, wanted_at from insight_work where user_id = $1";
 const DONE: &str = "select computed_on from insights where user_id = $1 and method = $2";
 const CHANGES: &str =
     "select account_id, merchant_key, posted_on, amount_minor from insight_changes

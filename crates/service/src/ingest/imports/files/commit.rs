@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use base::draft::Source;
 use base::{AccountId, CLOCK_SKEW_MICROSECONDS, FileId, ImportId, UserId};
-use calc::enrich::CleanedTexts;
 use db::{Tx, params};
 use sources::files::{FileAccount, FileQuestion};
 use wire::v1::Code;
@@ -17,6 +16,7 @@ use super::choices::Choices;
 use super::destination::{self, Destination};
 use super::parse::{LoadedFile, ParsedFile, in_background, load, parse};
 use super::stored_bytes;
+use crate::classify::cleaned_descriptions::CleanedDescriptions;
 use crate::ingest::imports::commit::{commit_in, count_import, prepare};
 use crate::ingest::imports::request::{
     FileInfo, ImportOutcome, ImportRequest, IncomingAccount, Progress, Summary,
@@ -179,13 +179,14 @@ async fn commit_leased(
     let name = loaded.file.name.clone();
     let write = move |tx: &mut Tx<'_>| {
         let (user, _slot) = (caller.user, &slot);
+        // First, so that SQLite writes the rows into the pages that held the file.
+        stored_bytes::delete(tx, user, lease.file)?;
         let ImportOutcome { import, summary, accounts } = commit_in(tx, &mine, user, request)?;
         let now = mine.clock.now();
         // In the same transaction as the rows: if the lease is lost, none of them stays.
         if tx.execute(SETTLE, params![user, lease.file, lease.until, import])? == 0 {
             return Err(lease_lost(&mine));
         }
-        stored_bytes::delete(tx, user, lease.file)?;
         if let Some((columns, mapping)) = &mapping {
             tx.execute(REMEMBER, params![user, columns, mapping, now])?;
         }
@@ -267,7 +268,7 @@ async fn import_request(
             rejected: parsed.rejected.count,
         },
         progress,
-        cleaned: CleanedTexts::default(),
+        cleaned: CleanedDescriptions::default(),
     })
 }
 
