@@ -13,7 +13,7 @@ use testkit::{Person, World};
 use super::summary;
 
 /// The stored financial data, without update times.
-async fn stored_data(world: &World) -> BTreeMap<String, Vec<String>> {
+pub(super) async fn stored_data(world: &World) -> BTreeMap<String, Vec<String>> {
     let tables =
         ["accounts", "balances", "transactions", "holdings", "securities", "exchange_rates"];
     let mut stored = world.stored_in(&tables).await;
@@ -28,7 +28,7 @@ async fn stored_data(world: &World) -> BTreeMap<String, Vec<String>> {
 }
 
 /// Rows that are in only one of the two.
-fn differences(
+pub(super) fn differences(
     now: &BTreeMap<String, Vec<String>>,
     before: &BTreeMap<String, Vec<String>>,
 ) -> Vec<String> {
