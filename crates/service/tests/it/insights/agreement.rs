@@ -1,5 +1,7 @@
 //! One definition of income, spending and transfer: the summary, the income analysis, the spending aggregate and what the
-//! pages call agree to the cent, on random households.
+//! pages call agree to the cent, on random households, also after they split transactions and link refunds.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::draft::{AccountKind, Statement};
 use base::{Currency, Money, date_from_days, days_from_date};
@@ -14,6 +16,7 @@ use testkit::draft::{Account, Txn, account, card, checking, rate, statement, txn
 use testkit::{Person, World};
 use wire::v1;
 
+use super::own_changes::{OwnChanges, any_changes};
 use super::{day, recompute_all};
 use crate::check_property;
 
@@ -91,6 +94,7 @@ struct TestHousehold {
     /// Amounts of a sender that pays on the 3rd of each month, the newest first.
     pay: Vec<i64>,
     hidden: Vec<usize>,
+    changes: OwnChanges,
 }
 
 fn any_household() -> impl Strategy<Value = TestHousehold> {
@@ -113,12 +117,14 @@ fn any_household() -> impl Strategy<Value = TestHousehold> {
         prop::collection::vec(movement, 0..12),
         pay,
         prop::collection::vec(0..NAMES.len(), 0..3),
+        any_changes(),
     )
-        .prop_map(|(rows, movements, pay, hidden)| TestHousehold {
+        .prop_map(|(rows, movements, pay, hidden, changes)| TestHousehold {
             rows,
             movements,
             pay,
             hidden,
+            changes,
         })
 }
 
@@ -254,7 +260,9 @@ async fn assert_months_agree(world: &World, person: &Person, analyzed: &Income) 
 fn assert_blocks_agree(household: &TestHousehold, analyzed: &Income) {
     let pays_loan = |it: &(usize, i64, i64, usize)| TEXTS[it.3].1.starts_with("LOAN_PAYMENTS");
     let moves_to_loan = household.movements.iter().any(|it| it.to == 4);
-    if household.rows.iter().any(pays_loan) || moves_to_loan || !analyzed.window.complete {
+    let pays_debt =
+        household.rows.iter().any(pays_loan) || moves_to_loan || household.changes.may_pay_debt();
+    if pays_debt || !analyzed.window.complete {
         return;
     }
     let spent: i64 = analyzed.months.iter().map(|it| it.spent_minor).sum();
@@ -293,9 +301,15 @@ async fn assert_agreement(world: &World, person: &Person, household: &TestHouseh
 
 #[test]
 fn the_summary_the_analysis_the_spending_and_the_pages_agree_to_the_cent() {
+    let (splits, links) = (AtomicUsize::new(0), AtomicUsize::new(0));
     check_property(24, any_household(), async |world, household| {
         let robin = world.someone().await;
         robin.import(household.statement()).await;
+        recompute_all(world).await;
+        assert_agreement(world, &robin, &household).await;
+        let accepted = household.changes.make(world, &robin).await;
+        splits.fetch_add(accepted.splits, Ordering::Relaxed);
+        links.fetch_add(accepted.links, Ordering::Relaxed);
         recompute_all(world).await;
         assert_agreement(world, &robin, &household).await;
         for index in &household.hidden {
@@ -305,6 +319,8 @@ fn the_summary_the_analysis_the_spending_and_the_pages_agree_to_the_cent() {
         recompute_all(world).await;
         assert_agreement(world, &robin, &household).await;
     });
+    let (splits, links) = (splits.into_inner(), links.into_inner());
+    assert!(splits >= 8 && links >= 4, "{splits} splits and {links} links were made");
 }
 
 /// The faults that people reported, as one household: an unknown employer, card payments whose credit is missing, a

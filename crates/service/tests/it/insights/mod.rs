@@ -6,6 +6,7 @@ mod corrections;
 mod hiding;
 mod income;
 mod one_file;
+mod own_changes;
 mod processes;
 mod recompute;
 mod recurring;
