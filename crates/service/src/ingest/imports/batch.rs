@@ -78,6 +78,14 @@ impl Batch {
         self.journal.record(tx, self.user, key)
     }
 
+    /// Remembers which transactions it inserted, account by account: ids rise, so those of later accounts are greater.
+    pub(super) fn record_inserted(&mut self, ids: &[TransactionId]) {
+        if let (Some(first), Some(last)) = (ids.first(), ids.last()) {
+            let from = self.inserted.take().map_or(*first, |it| *it.start());
+            self.inserted = Some(from..=*last);
+        }
+    }
+
     /// Adds events about transactions, with at most `Event::IDS_MAX` ids each.
     pub(super) fn push_events<E>(&mut self, account: AccountId, ids: &[TransactionId], event: E)
     where

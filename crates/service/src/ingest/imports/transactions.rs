@@ -228,10 +228,7 @@ fn insert(
     drafts.sort_by_key(|it| it.posted_on);
     let ids: Vec<TransactionId> =
         drafts.iter().map(|_| batch.app.ids.make::<kinds::Transaction>()).collect();
-    if let (Some(first), Some(last)) = (ids.first(), ids.last()) {
-        let from = batch.inserted.take().map_or(*first, |it| *it.start());
-        batch.inserted = Some(from..=*last);
-    }
+    batch.record_inserted(&ids);
     let classified: Vec<Enriched> =
         drafts.iter().map(|draft| classify(batch, account, None, draft)).collect();
     let batch = &*batch;
