@@ -1,3 +1,5 @@
+//! Fuzzes the CSV reader.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::csv(bytes));

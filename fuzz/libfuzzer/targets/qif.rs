@@ -1,3 +1,5 @@
+//! Fuzzes the QIF reader.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::qif(bytes));

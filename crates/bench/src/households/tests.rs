@@ -1,3 +1,5 @@
+//! Laws of the simulated households: totals, transfers and streams are as their answers say.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::draft::AccountKind;

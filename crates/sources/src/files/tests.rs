@@ -1,3 +1,5 @@
+//! Tests of format detection, limits and notes that all formats share.
+
 use base::Currency;
 
 use super::{

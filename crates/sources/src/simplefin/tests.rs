@@ -1,3 +1,5 @@
+//! Tests of SimpleFIN's access addresses and of the windows of days that are asked for.
+
 use base::{Date, date_from_days, days_from_date};
 use proptest::prelude::*;
 

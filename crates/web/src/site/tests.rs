@@ -1,3 +1,5 @@
+//! Tests of the size and the headers of pages and assets.
+
 use std::collections::BTreeSet;
 use std::io::Write as _;
 

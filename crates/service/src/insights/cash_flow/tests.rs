@@ -1,3 +1,5 @@
+//! Laws of packed cash flows: unpacking gives what was packed.
+
 use base::AccountId;
 use base::category::Category;
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Tests of the CSV reader: fixtures, answers to its questions, and laws.
+
 use base::draft::{AccountKind, TransactionDraft};
 use base::{Currency, Date, Money, date_from_days};
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Tests of the reader of Evenkeel's own exports.
+
 use std::io::Write as _;
 
 use flate2::Compression;

@@ -1,3 +1,5 @@
+//! Tests of the MT940 reader: fixtures, damaged files and laws.
+
 use std::path::PathBuf;
 use std::sync::LazyLock;
 

@@ -1,3 +1,5 @@
+//! Tests of the OFX reader: fixtures, both versions of the format, and laws.
+
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::LazyLock;

@@ -1,3 +1,5 @@
+//! Tests of the QIF reader: fixtures and laws.
+
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::LazyLock;

@@ -1,3 +1,5 @@
+//! Tests of how SimpleFIN accounts become drafts.
+
 use std::collections::BTreeMap;
 
 use base::draft::{AccountDraft, AccountKind};

@@ -1,3 +1,5 @@
+//! Tests of how SimpleFIN holdings are read.
+
 use base::draft::SecurityKind;
 use base::{Currency, Timestamp};
 use proptest::prelude::*;

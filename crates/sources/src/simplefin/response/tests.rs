@@ -1,3 +1,5 @@
+//! Tests of how answers of a SimpleFIN server are read, hostile ones included.
+
 use proptest::prelude::*;
 
 use super::read;

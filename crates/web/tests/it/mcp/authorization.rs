@@ -1,3 +1,5 @@
+//! Tests of who may call which MCP tool: keys, scopes and OAuth tokens.
+
 use http::StatusCode;
 use serde_json::json;
 use service::Scopes;

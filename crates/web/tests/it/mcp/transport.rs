@@ -1,3 +1,5 @@
+//! Tests of MCP over HTTP: methods, headers, limits and streams.
+
 use std::time::Duration;
 
 use axum::body::Body;

@@ -1,3 +1,5 @@
+//! Tests of the OAuth consent page and of authorization codes.
+
 use http::{Method, StatusCode};
 use serde_json::json;
 use service::access::oauth::grants;

@@ -1,3 +1,5 @@
+//! Tests of the OAuth metadata documents.
+
 use axum::body::Body;
 use http::{Method, StatusCode};
 

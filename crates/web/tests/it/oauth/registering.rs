@@ -1,3 +1,5 @@
+//! Tests of dynamic client registration.
+
 use axum::body::Body;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};

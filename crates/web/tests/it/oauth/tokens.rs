@@ -1,3 +1,5 @@
+//! Tests of OAuth tokens: exchange, refresh, revocation and theft.
+
 use axum::body::Body;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

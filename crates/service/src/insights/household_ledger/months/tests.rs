@@ -1,3 +1,5 @@
+//! Laws of the packed months of a household ledger: unpacking gives what was packed.
+
 use base::category::Category;
 use base::{AccountId, TransactionId};
 use calc::ledger::{EntryFlags, TransferKind};
