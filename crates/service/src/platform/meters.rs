@@ -2,8 +2,6 @@
 
 use std::time::Instant;
 
-use std::time::Instant;
-
 use base::metrics::{ByLabel, Counter, Histogram, MetricFamily};
 
 /// The outcomes of an attempt to send an email: a `retrying` one is tried again later, the mail server refused a `refused` one
