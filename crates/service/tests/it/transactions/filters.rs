@@ -105,6 +105,7 @@ async fn combined_filters_return_what_matches_all_of_them() {
         amount_min: Some(amount("4.5")),
         amount_max: Some(amount("4.50")),
         tag: None,
+        counterparty: None,
     };
     assert_eq!(found(&world, &robin, strict.clone()).await, ["CAFE"]);
     let larger = Filter { amount_min: Some(amount("4.51")), amount_max: None, ..strict.clone() };
