@@ -5,7 +5,6 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use super::processes::COMPOSE;
 use super::sandbox::{DATABASE, Sandbox};
 use crate::dist::deploy_files;
 use crate::{node, output_of, postgres};
@@ -14,6 +13,9 @@ use crate::{node, output_of, postgres};
 const FOLDER: &str = "xtask/packages";
 /// The folder of those programs in the folder of packages, which the sandbox sees as `/mnt`.
 const NAME: &str = "postgres";
+
+/// The compose file with PostgreSQL.
+pub(super) const COMPOSE: &str = "deploy/compose/postgres/compose.yaml";
 
 /// Makes the cluster and starts it. `$1` is the folder of PostgreSQL's programs, `$2` the address to listen on.
 const START: &str = r#"

@@ -7,13 +7,12 @@ use std::process::Child;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::database;
+use super::database::{self, COMPOSE};
 use super::sandbox::{PROCESSES, Sandbox};
-use super::visitor::Visitor;
+use super::visitor::{CADDY_AUTHORITY, Visitor};
 use crate::dist::{Target, deploy_files, pack};
 use crate::{output_of, root};
 
-pub(super) const COMPOSE: &str = "deploy/compose/postgres/compose.yaml";
 const CADDYFILE: &str = "deploy/compose/postgres/Caddyfile";
 /// The secrets that the compose file's command makes.
 const SECRETS: [&str; 3] = ["installation-key", "password", "database-url"];
@@ -43,7 +42,7 @@ fn serve(sandbox: &Sandbox, folder: &Path, settings: &[(String, String)]) -> Res
     let caddy = "XDG_DATA_HOME=/var/lib XDG_CONFIG_HOME=/var/lib setsid caddy run --adapter caddyfile \
                  --config /etc/caddy/Caddyfile > /var/log/caddy.journal 2>&1 < /dev/null &";
     sandbox.shell(caddy)?;
-    let visitor = Visitor::new(sandbox, "localhost", super::service::CADDY_AUTHORITY);
+    let visitor = Visitor::new(sandbox, "localhost", CADDY_AUTHORITY);
     visitor.wait_for_page()?;
     // Forms are sent while both processes run: older versions of Caddy do not try a request with a body again.
     visitor.set_up(&first.setup_code()?)?;

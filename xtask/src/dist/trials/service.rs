@@ -10,11 +10,9 @@ use serde_json::Value;
 use super::documents::commands;
 use super::operator;
 use super::sandbox::{HOST, Sandbox};
-use super::visitor::Visitor;
+use super::visitor::{CADDY_AUTHORITY, Visitor};
 use crate::dist::{Target, deb, pack, version};
 
-/// The authority of Caddy in the sandbox.
-pub(super) const CADDY_AUTHORITY: &str = "/var/lib/caddy/pki/authorities/local/root.crt";
 /// The certificate that nginx gets in the sandbox, which signs itself.
 const NGINX_CERTIFICATE: &str = "/etc/letsencrypt/live/money.example.net/fullchain.pem";
 /// The link with which systemd starts the service at boot.

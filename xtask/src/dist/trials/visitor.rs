@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 use super::sandbox::{Sandbox, VISITOR};
 use crate::output_of;
 
+/// The authority of Caddy in the sandbox.
+pub(super) const CADDY_AUTHORITY: &str = "/var/lib/caddy/pki/authorities/local/root.crt";
+
 /// An address that the visitor claims to have, which nobody must believe.
 const FORGED: &str = "203.0.113.9";
 const EMAIL: &str = "robin@example.com";

@@ -91,7 +91,7 @@ fn imports_of_higher_and_of_unknown_groups_are_found() {
 const KNOWN_CIRCLES: &[(&str, &str)] = &[
     ("crates/service/src", "ledger::transactions::query -> ledger::transactions::sorted"),
     ("crates/sources/src", "files::camt::entry -> files::camt::statement"),
-    ("crates/sources/src", "files::csv::accounts -> files::csv::row_money"),
+    ("crates/sources/src", "files::csv::accounts -> files::csv::repeated_rows"),
     ("crates/sources/src", "files::csv::detect -> files::csv::money_columns"),
     ("crates/web/src", "server::connection -> server::exchange"),
     ("crates/web/src", "site::accounts::changes -> site::accounts::detail"),
