@@ -271,7 +271,7 @@ fn a_new_person_connects_a_european_bank_renews_the_consent_and_disconnects() {
     consent(&browser);
     browser.sees("Connected. Now choose which accounts to add.");
     browser.sees("Consent ends");
-    browser.sees("Many banks give the whole history only in the first minutes.");
+    browser.sees("Many banks share full history only for a few minutes after you connect.");
     let page = browser.path();
     browser.press("Save choices");
     // The page follows the first sync by itself.

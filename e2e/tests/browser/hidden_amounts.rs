@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const AMOUNTS: &str = r##"
 const codes = "(USD|EUR|GBP|JPY|CHF|CAD)";
 const money = new RegExp(`[$€£¥]\\s?\\d|\\d[\\d,.]*\\s?${codes}\\b|\\b${codes}\\s?\\d`);
-const general = /^Converted at 1 |^In US dollars, up to \$1 billion\.$|, at \$/;
+const general = /^Converted at (the rate of each day\. The newest: )?1 |^In US dollars, up to \$1 billion\.$|, at \$/;
 const isPrice = it => it.closest("[data-label=Price]") ||
     it.closest("dd")?.parentElement.querySelector("dt").textContent === "Price";
 const describe = it => {
