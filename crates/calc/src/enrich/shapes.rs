@@ -17,7 +17,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Whether it may be part of a name.
+    /// Whether a word of this kind may be part of a name.
     pub(super) fn is_name(self) -> bool {
         matches!(self, Kind::Word | Kind::Small | Kind::Host)
     }

@@ -33,7 +33,7 @@ pub struct PendingStep {
     pub is_begun: bool,
     /// The indexes that are built after its transaction.
     pub indexes: Vec<String>,
-    /// Whether programs that do not know it keep working.
+    /// Whether programs from before this migration keep working.
     pub keeps_older_programs: bool,
 }
 
