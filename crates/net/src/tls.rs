@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use rustls::ClientConfig;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 use tokio_rustls::TlsConnector;
 
@@ -28,8 +30,13 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    pub(crate) fn new(extra_ca: Option<&[u8]>) -> Result<Tls, SetupError> {
-        let plain = config(verifier(extra_ca)?)?;
+    /// Certificates are checked as if this much time had passed.
+    pub(crate) fn new(extra_ca: Option<&[u8]>, time: Duration) -> Result<Tls, SetupError> {
+        let verifier = verifier(extra_ca)?;
+        let plain = match time.is_zero() {
+            true => config(verifier)?,
+            false => config(Arc::new(LaterVerifier { verifier, time }))?,
+        };
         let mut http1 = plain.clone();
         http1.alpn_protocols = vec![b"http/1.1".to_vec()];
         let mut http1_or_http2 = http1.clone();
@@ -71,7 +78,51 @@ fn setup_failed(error: rustls::Error) -> SetupError {
     SetupError::Tls(error.to_string())
 }
 
-fn config(verifier: Arc<Verifier>) -> Result<ClientConfig, SetupError> {
+/// Checks certificates as the usual verifier would after some time.
+#[derive(Debug)]
+struct LaterVerifier {
+    verifier: Arc<Verifier>,
+    time: Duration,
+}
+
+impl ServerCertVerifier for LaterVerifier {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let later = Duration::from_secs(now.as_secs()).saturating_add(self.time);
+        let later = UnixTime::since_unix_epoch(later);
+        self.verifier.verify_server_cert(certificate, intermediates, name, ocsp_response, later)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.verifier.supported_verify_schemes()
+    }
+}
+
+fn config(verifier: Arc<dyn ServerCertVerifier>) -> Result<ClientConfig, SetupError> {
     // rustls calls any custom verifier dangerous; this one checks chain, name and validity as usual.
     let config = ClientConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()

@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use base::Clock;
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
 use http_body_util::{BodyExt as _, Full};
@@ -21,6 +22,7 @@ use tokio_rustls::TlsAcceptor;
 /// The certificate authority, created once per process.
 struct Authority {
     pem: String,
+    issuer: Issuer<'static, KeyPair>,
     tls: Arc<ServerConfig>,
 }
 
@@ -39,6 +41,11 @@ pub fn another_authority() -> Vec<u8> {
 /// The TLS configuration of a server for `localhost`.
 pub(crate) fn server_tls() -> Arc<ServerConfig> {
     AUTHORITY.tls.clone()
+}
+
+/// The same with a certificate that is valid for this long.
+pub(crate) fn server_tls_for(valid_for: Duration) -> Arc<ServerConfig> {
+    certify(&AUTHORITY.issuer, valid_for)
 }
 
 #[derive(Debug, Clone)]
@@ -174,13 +181,20 @@ fn create_authority() -> Authority {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = params.self_signed(&key).unwrap();
+    let pem = params.self_signed(&key).unwrap().pem();
     let issuer = Issuer::new(params, key);
+    let tls = certify(&issuer, Duration::from_secs(1_000 * 365 * 24 * 60 * 60));
+    Authority { pem, issuer, tls }
+}
+
+/// The TLS configuration of a server for `localhost`, with a certificate that is valid for this long.
+fn certify(issuer: &Issuer<'_, KeyPair>, valid_for: Duration) -> Arc<ServerConfig> {
     let own = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     // Certificates are checked against the real clock.
-    params.not_after = date_time_ymd(4096, 1, 1);
-    let certificate = params.signed_by(&own, &issuer).unwrap();
+    let now = Duration::from_secs(Clock::System.now().as_second().unsigned_abs());
+    params.not_after = date_time_ymd(1970, 1, 1) + now + valid_for;
+    let certificate = params.signed_by(&own, issuer).unwrap();
     let secret = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(own.serialize_der()));
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let tls = ServerConfig::builder_with_provider(provider)
@@ -189,5 +203,5 @@ fn create_authority() -> Authority {
         .with_no_client_auth()
         .with_single_cert(vec![certificate.der().clone()], secret)
         .unwrap();
-    Authority { pem: authority.pem(), tls: Arc::new(tls) }
+    Arc::new(tls)
 }

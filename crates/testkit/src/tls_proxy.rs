@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
 
+use rustls::ServerConfig;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
@@ -17,10 +19,19 @@ pub struct TlsProxy {
 impl TlsProxy {
     /// Starts a proxy whose program is not known yet, because a program needs the address of its proxy to start.
     pub async fn start() -> TlsProxy {
+        TlsProxy::serve(receiver::server_tls()).await
+    }
+
+    /// The same with a certificate that is valid for this long.
+    pub async fn start_with_certificate_for(valid_for: Duration) -> TlsProxy {
+        TlsProxy::serve(receiver::server_tls_for(valid_for)).await
+    }
+
+    async fn serve(tls: Arc<ServerConfig>) -> TlsProxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
         let target = Arc::new(AtomicU16::new(0));
-        tokio::spawn(accept(listener, target.clone()));
+        tokio::spawn(accept(listener, tls, target.clone()));
         TlsProxy { url, target }
     }
 
@@ -30,8 +41,8 @@ impl TlsProxy {
     }
 }
 
-async fn accept(listener: TcpListener, target: Arc<AtomicU16>) {
-    let acceptor = TlsAcceptor::from(receiver::server_tls());
+async fn accept(listener: TcpListener, tls: Arc<ServerConfig>, target: Arc<AtomicU16>) {
+    let acceptor = TlsAcceptor::from(tls);
     while let Ok((stream, _)) = listener.accept().await {
         let (acceptor, port) = (acceptor.clone(), target.load(Ordering::SeqCst));
         tokio::spawn(async move {

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
 
 use base::Clock;
 use db::params;
 use serde_json::Value;
 use testkit::oidc::{Deviation, OidcProvider};
-use testkit::receiver;
+use testkit::{TlsProxy, receiver};
 
 use crate::program::{Installation, launch, outcome, wait_until};
 use crate::serving::make_newer;
@@ -128,6 +129,28 @@ async fn doctor_asks_the_providers_of_single_sign_on() {
     assert_eq!(checked("https://localhost:1"), "warn", "nobody listens there");
     provider.deviate(Some(Deviation::OtherMetadata));
     assert_eq!(checked(provider.issuer()), "warn", "the metadata is of another issuer");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_warns_a_week_before_the_public_certificate_expires() {
+    let it = Installation::new().await;
+    let authority = it.path("authority.pem");
+    fs::write(&authority, receiver::authority()).unwrap();
+    let server = it.start(&["serve"]);
+    let port =
+        server.fact("web_url").trim_end_matches('/').rsplit(':').next().unwrap().parse().unwrap();
+    for (days, expected) in [(30, "ok"), (8, "ok"), (6, "warn")] {
+        let valid_for = Duration::from_secs(days * 24 * 60 * 60);
+        let proxy = TlsProxy::start_with_certificate_for(valid_for).await;
+        proxy.pass_on_to(port);
+        let mut command = it.command(&["doctor", "--json"]);
+        command.env("EVENKEEL_PUBLIC_URL", &proxy.url).env("SSL_CERT_FILE", &authority);
+        let done = outcome(&mut command);
+        let checks: Value = serde_json::from_str(&done.output).unwrap();
+        assert_eq!(verdict(&checks, "public address"), "ok", "{checks}");
+        assert_eq!(verdict(&checks, "public certificate"), expected, "{days} days: {checks}");
+    }
+    server.stop();
 }
 
 #[tokio::test]

@@ -47,7 +47,15 @@ pub struct HttpClient {
 
 impl HttpClient {
     pub fn new(policy: Policy) -> Result<HttpClient, SetupError> {
-        let tls = Tls::new(policy.extra_ca.as_deref())?;
+        HttpClient::judging_certificates_in(policy, Duration::ZERO)
+    }
+
+    /// A client that checks certificates as if this much time had passed, to find those that expire soon.
+    pub fn judging_certificates_in(
+        policy: Policy,
+        time: Duration,
+    ) -> Result<HttpClient, SetupError> {
+        let tls = Tls::new(policy.extra_ca.as_deref(), time)?;
         Ok(HttpClient { guard: Arc::new(policy.guard), tls, pool: Arc::default(), resolver: None })
     }
 

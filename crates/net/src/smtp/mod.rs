@@ -104,7 +104,11 @@ impl SmtpError {
 
 impl SmtpClient {
     pub fn new(settings: SmtpSettings, extra_ca: Option<&[u8]>) -> Result<SmtpClient, SetupError> {
-        Ok(SmtpClient { settings, tls: Tls::new(extra_ca)?, exchange_max: EXCHANGE_MAX })
+        Ok(SmtpClient {
+            settings,
+            tls: Tls::new(extra_ca, Duration::ZERO)?,
+            exchange_max: EXCHANGE_MAX,
+        })
     }
 
     /// A shorter limit, for tests.

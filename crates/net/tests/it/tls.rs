@@ -1,6 +1,7 @@
 //! The certificates that the client trusts.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use net::{Failure, Guard, HttpClient, HttpRequest, HttpResponse, Policy, SetupError};
 use rustls::ServerConfig;
@@ -71,6 +72,19 @@ async fn an_expired_certificate_is_refused() {
     let client = trusting(Some(&authority.pem)).unwrap();
     let reply = ask(client, authority.certify_until("localhost", 2020), "localhost").await;
     assert_eq!(reply.unwrap_err(), Failure::Tls);
+}
+
+#[tokio::test]
+async fn a_certificate_can_be_judged_at_a_later_time() {
+    let authority = Authority::new();
+    let years = |count: u64| Duration::from_secs(count * 365 * 24 * 60 * 60);
+    for (time, is_valid) in [(years(0), true), (years(1), true), (years(100), false)] {
+        let extra_ca = Some(authority.pem.clone().into_bytes());
+        let policy = Policy { guard: Guard::Any, extra_ca };
+        let client = HttpClient::judging_certificates_in(policy, time).unwrap();
+        let reply = ask(client, authority.certify_until("localhost", 2100), "localhost").await;
+        assert_eq!(reply.is_ok(), is_valid, "in {time:?}: {reply:?}");
+    }
 }
 
 #[tokio::test]

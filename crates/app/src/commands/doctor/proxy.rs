@@ -11,6 +11,9 @@ use crate::config::Config;
 const LIMITS: Limits =
     Limits { connect: Duration::from_secs(3), total: Duration::from_secs(6), body_max: 4 * 1024 };
 
+/// How long before its end a certificate is reported. Programs that renew certificates do it weeks before.
+const CERTIFICATE_WARNING: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
 /// The answer of `/healthz/connection`: how our own request arrived at the server.
 #[derive(Debug, Deserialize)]
 struct Seen {
@@ -23,9 +26,10 @@ struct Seen {
 /// Without a public address there is nothing to ask. With one of https there must be a proxy.
 pub(super) async fn check(config: &Config) -> Vec<Check> {
     let Some(url) = &config.public_url else { return Vec::new() };
-    match ask(url).await {
+    match ask(url, Duration::ZERO).await {
         Ok(seen) => {
             let mut checks = vec![ok("public address", format!("{url} answers"))];
+            checks.extend(certificate(url).await);
             checks.extend(judge(url, &seen));
             checks
         }
@@ -37,10 +41,28 @@ pub(super) async fn check(config: &Config) -> Vec<Check> {
     }
 }
 
-async fn ask(url: &str) -> Result<Seen, String> {
+/// Whether the certificate of the public address, which is valid now, is still valid in a week.
+async fn certificate(url: &str) -> Option<Check> {
+    if !url.starts_with("https://") {
+        return None;
+    }
+    Some(match ask(url, CERTIFICATE_WARNING).await {
+        Ok(_) => ok("public certificate", "valid for at least another 7 days"),
+        Err(reason) => warn(
+            "public certificate",
+            format!(
+                "{url} answers now, but its certificate will not be accepted in 7 days ({reason}); see why the proxy does \
+                 not renew it"
+            ),
+        ),
+    })
+}
+
+/// Asks the server, and checks its certificate as if this much time had passed.
+async fn ask(url: &str, time: Duration) -> Result<Seen, String> {
     // The address is the operator's own, so private networks are allowed.
     let policy = Policy { guard: Guard::Any, extra_ca: None };
-    let client = HttpClient::new(policy).map_err(|it| it.to_string())?;
+    let client = HttpClient::judging_certificates_in(policy, time).map_err(|it| it.to_string())?;
     let request = HttpRequest::get(format!("{url}/healthz/connection"));
     let answer = client.send(request, LIMITS).await.map_err(|it| it.to_string())?;
     read(&answer)
