@@ -47,6 +47,7 @@ pub struct AppState {
     pub key_cache: access::keys::KeyCache,
     pub(crate) income_reports: insights::income::IncomeReports,
     pub(crate) daily_nets: ledger::daily_nets::DailyNets,
+    pub(crate) kept_accounts: ledger::transactions::KeptAccounts,
     pub(crate) access_cache: access::oauth::access_tokens::TokenCache,
     pub(crate) hashing: access::passwords::Hashing,
     /// Sends email, if the operator has set up a mail server.
@@ -145,6 +146,7 @@ impl App {
             key_cache: access::keys::KeyCache::default(),
             income_reports: insights::income::IncomeReports::default(),
             daily_nets: ledger::daily_nets::DailyNets::default(),
+            kept_accounts: ledger::transactions::KeptAccounts::default(),
             access_cache: access::oauth::access_tokens::TokenCache::default(),
             hashing: access::passwords::Hashing::new(setup.password_cost),
             mail: setup.mail,

@@ -8,18 +8,22 @@ pub(crate) mod row;
 mod search;
 mod sorted;
 mod totals;
+mod visible_accounts;
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use base::category::Category;
-use base::{AccountId, Currency, Date, Fixed9, Money, Timestamp, TransactionId};
+use base::{AccountId, Date, Fixed9, Money, Timestamp, TransactionId};
 use db::params;
-use wire::v1::{AccountPart, Scope, TransactionRow};
+use wire::v1::{Scope, TransactionRow};
 
 use crate::ledger::Direction;
 use crate::platform::cursors;
 use crate::{App, Caller, Error, Result};
 
 pub use changes::{Change, ChangesEnd, changes};
-use page::PageReader;
+use page::ListPart;
 pub(crate) use query::statement_variants;
 use query::{PreparedFilter, Query, list_columns};
 pub use refund_links::{RefundIds, refund_links};
@@ -27,6 +31,8 @@ pub use row::TransactionState;
 pub use search::index_once;
 pub use sorted::{Sort, list_sorted};
 pub use totals::{Total, totals, totals_by_day};
+pub(crate) use visible_accounts::KeptAccounts;
+use visible_accounts::{ListedAccount, PersonAccounts, VisibleAccounts, visible_accounts};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
@@ -80,7 +86,7 @@ pub async fn list(
 ) -> Result<PageEnd> {
     caller.require(Scope::TransactionsRead)?;
     check(filter)?;
-    let text = format!("{filter:?}");
+    let text = scope_of(filter);
     let scope = cursors::CursorScope { user: caller.user, list: "transactions", filter: &text };
     let cursor = match page.cursor {
         Some(cursor) => {
@@ -88,29 +94,35 @@ pub async fn list(
         }
         None => None,
     };
-    let accounts = visible_accounts(app, caller, filter).await?;
-    let filter = PreparedFilter::new(filter, accounts.narrowed);
-    let total_count = match &cursor {
-        Some(cursor) => cursor.total_count,
-        None => count(app, caller, &filter, &accounts).await?,
+    let part = ListPart { filter, cursor, limit: page.limit };
+    let read = match app.kept_accounts.find(caller.user) {
+        Some(kept) => part.read_if_current(app, caller, kept, &mut visit).await?,
+        None => None,
     };
-
-    let after = cursor.as_ref().map(|it| (it.posted_on_days, it.id));
-    let mut reader = PageReader::new(&accounts, page.limit, &mut visit);
-    match filter.filter.q.as_deref().filter(|it| !it.is_empty()) {
-        Some(q) => reader.search(app, caller, &filter, after, q).await?,
-        None => reader.read(app, caller, &filter, after).await?,
-    }
-    let PageReader { count, last, more, .. } = reader;
-
-    let next_cursor = match last.filter(|_| more) {
+    let read = match read {
+        Some(read) => read,
+        None => {
+            let of_person = PersonAccounts::load(app, caller.user).await?;
+            part.read(app, caller, &of_person, &mut visit).await?
+        }
+    };
+    let next_cursor = match read.last {
         Some((posted_on_days, id)) => {
-            let cursor = ListCursor { posted_on_days, id, total_count }.write();
+            let cursor = ListCursor { posted_on_days, id, total_count: read.total_count }.write();
             Some(app.cursors.seal(&scope, app.clock.now(), &app.entropy, &cursor)?)
         }
         None => None,
     };
-    Ok(PageEnd { count, next_cursor, total_count })
+    Ok(PageEnd { count: read.count, next_cursor, total_count: read.total_count })
+}
+
+/// The filter as a text, which a cursor belongs to.
+fn scope_of(filter: &Filter) -> Cow<'static, str> {
+    static NO_FILTER: LazyLock<String> = LazyLock::new(|| format!("{:?}", Filter::default()));
+    match *filter == Filter::default() {
+        true => Cow::Borrowed(&NO_FILTER),
+        false => Cow::Owned(format!("{filter:?}")),
+    }
 }
 
 /// The ids of all transactions that match a filter, newest first. None if there are more than `most`.
@@ -141,7 +153,8 @@ pub async fn get(
     mut visit: impl FnMut(&TransactionRow<'_>) + Send,
 ) -> Result<()> {
     caller.require(Scope::TransactionsRead)?;
-    let accounts = accounts_where(app, caller, |_, _| true).await?;
+    let of_person = PersonAccounts::load(app, caller.user).await?;
+    let accounts = VisibleAccounts::select(of_person, caller, |_, _| true);
     let show = |row: &db::Row<'_>| match accounts.find(row.get(1)?) {
         Some(account) => {
             visit(&read(row, account)?);
@@ -169,72 +182,6 @@ fn check(filter: &Filter) -> Result<()> {
     Ok(())
 }
 
-/// The accounts whose transactions the caller sees: not hidden ones, except the one that the filter names.
-#[derive(Default)]
-struct VisibleAccounts {
-    accounts: Vec<VisibleAccount>,
-    /// Whether some of the person's accounts are left out, so that each row must be tested.
-    narrowed: bool,
-}
-
-/// The columns that all transactions of an account share, read once for the page.
-struct VisibleAccount {
-    id: AccountId,
-    part: AccountPart,
-    currency: Currency,
-    transaction_count: i64,
-}
-
-impl VisibleAccounts {
-    fn find(&self, id: AccountId) -> Option<&VisibleAccount> {
-        self.accounts.iter().find(|it| it.id == id)
-    }
-
-    /// Adds an account that `ACCOUNTS` read, if the caller may see it and it `is_shown`, which gets whether the person
-    /// has hidden it.
-    fn add(
-        &mut self,
-        row: &db::Row<'_>,
-        caller: &Caller,
-        is_shown: impl Fn(AccountId, bool) -> bool,
-    ) -> db::Result<()> {
-        let id: AccountId = row.get(0)?;
-        let hidden: Option<i64> = row.get(2)?;
-        if !caller.may_see(id) || !is_shown(id, hidden.is_some()) {
-            self.narrowed = true;
-            return Ok(());
-        }
-        self.accounts.push(VisibleAccount {
-            id,
-            part: AccountPart::new(&id.to_string(), row.get(1)?),
-            currency: row.get(4)?,
-            transaction_count: row.get(3)?,
-        });
-        Ok(())
-    }
-}
-
-async fn visible_accounts(app: &App, caller: &Caller, filter: &Filter) -> Result<VisibleAccounts> {
-    let is_shown = |id, is_hidden: bool| !is_hidden || filter.account_id == Some(id);
-    let accounts = accounts_where(app, caller, is_shown).await?;
-    match filter.account_id {
-        Some(id) if accounts.find(id).is_none() => Err(Error::NotFound("account")),
-        _ => Ok(accounts),
-    }
-}
-
-/// The accounts that the caller may see and that `is_shown`, which gets whether the person has hidden them.
-async fn accounts_where(
-    app: &App,
-    caller: &Caller,
-    is_shown: impl Fn(AccountId, bool) -> bool + Send + Sync,
-) -> Result<VisibleAccounts> {
-    let mut visible = VisibleAccounts::default();
-    let add = |row: &db::Row<'_>| visible.add(row, caller, &is_shown);
-    app.db.each(ACCOUNTS, params![caller.user], add).await?;
-    Ok(visible)
-}
-
 /// The total count, where it is cheap: from the counters of the accounts, or from few rows of an index.
 async fn count(
     app: &App,
@@ -246,7 +193,7 @@ async fn count(
     let unfiltered = Filter { account_id: filter.account_id, ..Filter::default() } == *filter;
     if unfiltered {
         let is_in = |id: AccountId| filter.account_id.is_none_or(|only| only == id);
-        let counted = accounts.accounts.iter().filter(|it| is_in(it.id));
+        let counted = accounts.iter().filter(|it| is_in(it.id));
         return Ok(Some(counted.map(|it| it.transaction_count).sum()));
     }
     // Counting the matches of a search would read all texts.
@@ -260,7 +207,7 @@ async fn count(
 
 /// Reads the columns that `Query::rows` selects. They are fewer than those of `StoredTransaction` because this is the
 /// hottest read of all.
-fn read<'r>(row: &'r db::Row<'_>, account: &'r VisibleAccount) -> db::Result<TransactionRow<'r>> {
+fn read<'r>(row: &'r db::Row<'_>, account: &'r ListedAccount) -> db::Result<TransactionRow<'r>> {
     let state: TransactionState = row.get(5)?;
     let transfer: Option<&[u8]> = row.get(10)?;
     let amount_minor = row.get(2)?;
@@ -313,19 +260,16 @@ impl ListCursor {
     }
 }
 
-const ACCOUNTS: &str =
-    "select id, coalesce(own_name, name), hidden_at, transaction_count, currency from accounts
-    where user_id = $1";
-
 const GET: &str = concat!(list_columns!(""), " and id = $2 and state not in ('removed', 'hidden')");
 
 pub(crate) fn statements() -> Vec<&'static str> {
     [
-        &[ACCOUNTS, GET],
+        &[GET],
         changes::STATEMENTS,
         refund_links::STATEMENTS,
         search::STATEMENTS,
         sorted::STATEMENTS,
+        visible_accounts::STATEMENTS,
     ]
     .concat()
 }

@@ -1,16 +1,95 @@
 //! Reads one page of the list, with or without a search text.
 
+use std::sync::Arc;
+
 use base::{AccountId, TransactionId};
 use db::Progress;
 use wire::v1::TransactionRow;
 
-use super::query::{ListRange, PreparedFilter, Query};
+use super::query::{ListRange, PreparedFilter, Query, STAMP_COLUMN};
 use super::search::{self, CandidateDays, Needle};
-use super::{VisibleAccounts, read};
-use crate::{App, Caller, Result};
+use super::visible_accounts::{PersonAccounts, VisibleAccounts};
+use super::{Filter, ListCursor, count, read};
+use crate::{App, Caller, Error, Result};
 
 /// The position of a row in the list: its posting day and its id.
 type Position = (i64, TransactionId);
+
+/// A part of the list: the rows with a filter, after a position.
+pub(super) struct ListPart<'a> {
+    pub(super) filter: &'a Filter,
+    pub(super) cursor: Option<ListCursor>,
+    pub(super) limit: usize,
+}
+
+/// What `ListPart` has read, without its rows.
+pub(super) struct ReadPart {
+    pub(super) count: usize,
+    /// The last row, if there are more after it.
+    pub(super) last: Option<Position>,
+    pub(super) total_count: Option<i64>,
+}
+
+impl ListPart<'_> {
+    pub(super) async fn read(
+        &self,
+        app: &App,
+        caller: &Caller,
+        of_person: &Arc<PersonAccounts>,
+        visit: impl FnMut(&TransactionRow<'_>) + Send,
+    ) -> Result<ReadPart> {
+        let accounts = VisibleAccounts::in_list(Arc::clone(of_person), caller, self.filter)?;
+        let (reader, total_count) = self.read_rows(app, caller, &accounts, None, visit).await?;
+        Ok(reader.end(total_count))
+    }
+
+    /// The same with accounts that were kept in memory. None, and no row is visited, if they are outdated.
+    pub(super) async fn read_if_current(
+        &self,
+        app: &App,
+        caller: &Caller,
+        kept: Arc<PersonAccounts>,
+        visit: impl FnMut(&TransactionRow<'_>) + Send,
+    ) -> Result<Option<ReadPart>> {
+        let stamp = kept.stamp;
+        let accounts = match VisibleAccounts::in_list(kept, caller, self.filter) {
+            // The account that the filter names may be new.
+            Err(Error::NotFound(_)) => return Ok(None),
+            accounts => accounts?,
+        };
+        let (reader, total_count) =
+            self.read_rows(app, caller, &accounts, Some(stamp), visit).await?;
+        let is_current = match reader.found_stamp {
+            Some(found) => found == stamp,
+            // No row told the stamp.
+            None => PersonAccounts::load(app, caller.user).await?.stamp == stamp,
+        };
+        Ok(is_current.then(|| reader.end(total_count)))
+    }
+
+    async fn read_rows<'v, V: FnMut(&TransactionRow<'_>) + Send>(
+        &self,
+        app: &App,
+        caller: &Caller,
+        accounts: &'v VisibleAccounts,
+        expected_stamp: Option<i64>,
+        visit: V,
+    ) -> Result<(PageReader<'v, V>, Option<i64>)> {
+        let filter = PreparedFilter::new(self.filter, accounts.narrowed);
+        let total_count = match &self.cursor {
+            Some(cursor) => cursor.total_count,
+            None => count(app, caller, &filter, accounts).await?,
+        };
+        let after = self.cursor.as_ref().map(|it| (it.posted_on_days, it.id));
+        let mut reader = PageReader::new(accounts, self.limit, visit);
+        reader.expected_stamp = expected_stamp;
+        match self.filter.q.as_deref().filter(|it| !it.is_empty()) {
+            Some(q) => reader.search(app, caller, &filter, after, q).await?,
+            None => reader.read(app, caller, &filter, after).await?,
+        }
+        Ok((reader, total_count))
+    }
+}
 
 pub(super) struct PageReader<'a, V> {
     accounts: &'a VisibleAccounts,
@@ -21,14 +100,42 @@ pub(super) struct PageReader<'a, V> {
     pub(super) last: Option<Position>,
     /// Whether there is a row after the page.
     pub(super) more: bool,
+    /// The stamp of the person's transactions when the accounts were read, if rows with another one must not be visited.
+    expected_stamp: Option<i64>,
+    /// The stamp that came with the first row.
+    found_stamp: Option<i64>,
 }
 
 impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
     pub(super) fn new(accounts: &'a VisibleAccounts, limit: usize, visit: V) -> PageReader<'a, V> {
-        PageReader { accounts, limit, visit, read_count: 0, count: 0, last: None, more: false }
+        PageReader {
+            accounts,
+            limit,
+            visit,
+            read_count: 0,
+            count: 0,
+            last: None,
+            more: false,
+            expected_stamp: None,
+            found_stamp: None,
+        }
+    }
+
+    fn end(self, total_count: Option<i64>) -> ReadPart {
+        ReadPart { count: self.count, last: self.last.filter(|_| self.more), total_count }
     }
 
     fn add(&mut self, row: &db::Row<'_>) -> db::Result<()> {
+        if let Some(expected) = self.expected_stamp {
+            let found = match self.found_stamp {
+                Some(found) => found,
+                None => *self.found_stamp.insert(row.get(STAMP_COLUMN)?),
+            };
+            if found != expected {
+                self.more = true;
+                return Ok(());
+            }
+        }
         // One row more than asked for tells whether there is another page.
         if self.read_count == self.limit {
             self.more = true;

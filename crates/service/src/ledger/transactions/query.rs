@@ -34,6 +34,12 @@ macro_rules! list_columns {
 pub(super) use list_columns;
 
 const COLUMNS: &str = list_columns!("");
+/// With the stamp of the person's transactions, which is read once for all rows.
+const STAMPED_COLUMNS: &str = list_columns!(
+    ",
+    (select p.transactions_stamp from person_states p where p.user_id = $1)"
+);
+pub(super) const STAMP_COLUMN: usize = 16;
 
 /// The part of the list to read: the rows after a position, and on some days only.
 #[derive(Clone, Copy, Default)]
@@ -50,7 +56,8 @@ impl<'a> Query<'a> {
         prepared: &'a PreparedFilter<'_>,
         range: ListRange,
     ) -> Query<'a> {
-        let mut query = Query { sql: COLUMNS.to_owned(), params: vec![caller.user.into()] };
+        let sql = STAMPED_COLUMNS.to_owned();
+        let mut query = Query { sql, params: vec![caller.user.into()] };
         query.push_filter(caller, prepared);
         query.push_range(range);
         query

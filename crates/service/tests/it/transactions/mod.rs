@@ -8,6 +8,7 @@ mod counts;
 mod cursors;
 mod detail;
 mod filters;
+mod kept_accounts;
 mod paging;
 mod refund_links;
 mod search;

@@ -10,6 +10,8 @@
 
 mod position;
 
+use std::sync::Arc;
+
 use base::{KeyId, TransactionId, UserId};
 use db::{Param, params};
 use wire::v1::{Scope, TransactionRow};
@@ -18,7 +20,8 @@ use self::position::{FeedPosition, LAST_ID};
 use super::page::PageReader;
 use super::query::{PreparedFilter, list_columns};
 use super::row::TransactionState;
-use super::{Filter, VisibleAccounts, read};
+use super::visible_accounts::{ListedAccount, PersonAccounts, VisibleAccounts};
+use super::{Filter, read};
 use crate::platform::cursors::{self, CursorScope};
 use crate::{App, Caller, Credential, Error, Result};
 
@@ -83,18 +86,17 @@ struct Ledger {
 
 impl Ledger {
     async fn load(app: &App, caller: &Caller) -> Result<Ledger> {
-        let mut accounts = VisibleAccounts::default();
+        let mut accounts = Vec::new();
         let mut person = None;
         let add = |row: &db::Row<'_>| {
             person = Some((row.get(5)?, row.get(6)?, row.get(7)?));
-            let account: Option<&[u8]> = row.get(0)?;
-            match account {
-                Some(_) => accounts.add(row, caller, |_, is_hidden| !is_hidden),
-                None => Ok(()),
-            }
+            accounts.extend(ListedAccount::read(row)?);
+            Ok(())
         };
         app.db.each(PERSON, params![caller.user], add).await?;
         let (newest, epoch, newest_removal) = person.ok_or(Error::NotFound("user"))?;
+        let of_person = Arc::new(PersonAccounts::new(newest, accounts));
+        let accounts = VisibleAccounts::select(of_person, caller, |_, is_hidden| !is_hidden);
         Ok(Ledger { accounts, newest, epoch, newest_removal })
     }
 }
