@@ -6,6 +6,7 @@ mod query;
 mod refund_links;
 pub(crate) mod row;
 mod search;
+mod sort;
 mod sorted;
 mod totals;
 
@@ -25,7 +26,8 @@ use query::{PreparedFilter, Query, list_columns};
 pub use refund_links::{RefundIds, refund_links};
 pub use row::TransactionState;
 pub use search::index_once;
-pub use sorted::{Sort, list_sorted};
+pub use sort::Sort;
+pub use sorted::list_sorted;
 pub use totals::{Total, totals, totals_by_day};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
