@@ -7,9 +7,8 @@ use anyhow::{Context as _, Result};
 
 use crate::compile::{self, TestBinary};
 use crate::output_of;
-use crate::postgres::{self, Cluster};
+use crate::postgres::{self, Cluster, POSTGRES_VARIABLE};
 use crate::suite::{self, Settings};
-use crate::test::POSTGRES_VARIABLE;
 
 /// The variable that names the workers; the other one names the coordinator.
 const WORKERS_VARIABLE: &str = "EVENKEEL_TEST_CITUS_WORKERS";

@@ -10,8 +10,9 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::test::POSTGRES_VARIABLE;
 use crate::{install, output_of};
+
+pub(crate) const POSTGRES_VARIABLE: &str = "EVENKEEL_TEST_POSTGRES";
 
 const SETTINGS: &str = "
 listen_addresses = '127.0.0.1'

@@ -4,8 +4,7 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use crate::postgres::Cluster;
-use crate::test::POSTGRES_VARIABLE;
+use crate::postgres::{Cluster, POSTGRES_VARIABLE};
 use crate::{cargo, run, target_folder};
 
 /// Builds the programs and runs a storm with these options: `--seed`, `--minutes` or `--seconds`, `--processes`.

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 
 use crate::compile::{self, TestBinary};
 use crate::installations::{Installations, Tool};
-use crate::postgres::Cluster;
+use crate::postgres::{Cluster, POSTGRES_VARIABLE};
 use crate::suite::Settings;
 use crate::{
     advisories, cargo, dist, features, fuzz, generate, install, licences, mcp, promtool,
@@ -172,8 +172,6 @@ const FUZZ: &str = "fuzz";
 const WITHOUT_DATABASE: [&str; 3] = ["net", "s3", "sources"];
 /// The tests that read the repository's files, which need no second run on PostgreSQL either.
 const REPOSITORY_RULES: &str = "tidy::";
-
-pub(crate) const POSTGRES_VARIABLE: &str = "EVENKEEL_TEST_POSTGRES";
 
 pub(crate) fn list() {
     for step in &STEPS {

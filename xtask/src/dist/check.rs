@@ -15,15 +15,14 @@ use serde_json::Value;
 use super::archive::Compression;
 use super::unpacked::UnpackedImage;
 use super::{
-    Release, TARGETS, Target, buildah, deb, deploy_files, oci, own_target, pack, read, trials,
-    version,
+    Release, TARGETS, Target, buildah, deb, deploy_files, oci, own_target, pack, read, stand_in,
+    trials, version,
 };
 use crate::{install, output_of, root, run, target_folder};
 
 /// Ten times the highest exposure that `systemd-analyze security` may report.
 const EXPOSURE_MAX_TENTHS: &str = "20";
 const SECONDS: u64 = 1_700_000_000;
-const OUTPUT: &[u8] = b"ready\n";
 /// The packages of the stand-in.
 const STAND_IN: Release<'_> =
     Release { version: "1.2.3", seconds: SECONDS, compression: Compression::Best };
@@ -82,10 +81,10 @@ fn ways(target: &Target, folder: &Path) -> Result<()> {
 /// The image is written twice with the same bytes, and umoci and buildah unpack it to a root with the right owners and command.
 /// Returns the image's settings.
 fn image(target: &Target, folder: &Path) -> Result<Value> {
-    pack::image(folder, target, &stand_in(), &STAND_IN)?;
+    pack::image(folder, target, &stand_in::program(), &STAND_IN)?;
     let file = folder.join(pack::image_name(target));
     let first = read(&file)?;
-    pack::image(folder, target, &stand_in(), &STAND_IN)?;
+    pack::image(folder, target, &stand_in::program(), &STAND_IN)?;
     ensure!(first == read(&file)?, "two images of the same content differ");
     let unpacked = UnpackedImage::new(&file, &folder.join("image"), STAND_IN.version, target)?;
     unpacked.check(target, STAND_IN.version)?;
@@ -98,7 +97,7 @@ fn image(target: &Target, folder: &Path) -> Result<Value> {
 /// The archive with the images of all architectures, from which an engine chooses one.
 fn images(folder: &Path) -> Result<()> {
     let file = folder.join("images.oci.tar");
-    let write = |it: &Target| pack::image(folder, it, &stand_in(), &STAND_IN);
+    let write = |it: &Target| pack::image(folder, it, &stand_in::program(), &STAND_IN);
     let images: Vec<oci::Image> = TARGETS.iter().map(write).collect::<Result<_>>()?;
     fs::write(&file, oci::to_archive_of_all(&images)?)?;
     for target in &TARGETS {
@@ -114,7 +113,7 @@ fn images(folder: &Path) -> Result<()> {
 fn package(target: &Target, folder: &Path) -> Result<()> {
     let unpacked = folder.join("unpacked");
     fs::create_dir_all(&unpacked)?;
-    let write = || deb::package(&root(), target, &stand_in(), &STAND_IN);
+    let write = || deb::package(&root(), target, &stand_in::program(), &STAND_IN);
     let package = write()?;
     ensure!(package == write()?, "two packages of the same content differ");
     let file = folder.join(deb::file_name(target, STAND_IN.version));
@@ -136,10 +135,10 @@ fn package(target: &Target, folder: &Path) -> Result<()> {
 
 /// The stand-in starts from where it was unpacked, on machines of its architecture.
 fn starts(program: &Path) -> Result<()> {
-    ensure!(read(program)? == stand_in(), "the unpacked program has other bytes");
+    ensure!(read(program)? == stand_in::program(), "the unpacked program has other bytes");
     if cfg!(all(target_arch = "x86_64", target_os = "linux")) {
         let output = output_of(&mut Command::new(program))?;
-        ensure!(output == OUTPUT, "the unpacked program does not run");
+        ensure!(output == stand_in::OUTPUT, "the unpacked program does not run");
     }
     Ok(())
 }
@@ -171,28 +170,4 @@ fn service() -> Result<()> {
     let verdict = output.lines().find(|it| it.contains("Overall exposure")).unwrap_or_default();
     println!("{}", verdict.trim_start_matches(['→', ' ']));
     Ok(())
-}
-
-/// A static program for x86-64 Linux of 159 bytes, which prints "ready" and ends.
-pub(crate) fn stand_in() -> Vec<u8> {
-    let mut code: Vec<u8> = Vec::new();
-    code.extend([0xb8, 1, 0, 0, 0, 0xbf, 1, 0, 0, 0]); // write(1,
-    code.extend([0x48, 0x8d, 0x35, 16, 0, 0, 0, 0xba, 6, 0, 0, 0, 0x0f, 0x05]); // the text below, 6)
-    code.extend([0xb8, 60, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05]); // exit(0)
-    code.extend(OUTPUT);
-    let size = (120 + code.len() as u64).to_le_bytes();
-    let mut program = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0\x01\0\0\0".to_vec();
-    program.extend(0x40_0078_u64.to_le_bytes()); // the first instruction
-    program.extend(64_u64.to_le_bytes()); // the segments' place
-    program.extend([0; 12]);
-    program.extend([64, 0, 56, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
-    program.extend([1, 0, 0, 0, 5, 0, 0, 0]); // one segment to load and execute
-    program.extend([0; 8]);
-    program.extend(0x40_0000_u64.to_le_bytes());
-    program.extend(0x40_0000_u64.to_le_bytes());
-    program.extend(size);
-    program.extend(size);
-    program.extend(0x1000_u64.to_le_bytes());
-    program.extend(code);
-    program
 }

@@ -10,6 +10,7 @@ mod deploy_files;
 mod oci;
 mod pack;
 pub(crate) mod program;
+mod stand_in;
 mod trials;
 mod unpacked;
 

@@ -150,12 +150,12 @@ pub(crate) fn commit_seconds() -> Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dist::check::stand_in;
+    use crate::dist::stand_in;
 
     #[test]
     #[cfg(target_os = "linux")]
     fn a_static_program_needs_no_loader_and_a_shell_does() {
-        assert!(!needs_loader(&stand_in()).unwrap());
+        assert!(!needs_loader(&stand_in::program()).unwrap());
         assert!(needs_loader(&std::fs::read("/bin/sh").unwrap()).unwrap());
         assert!(needs_loader(b"#!/bin/sh").is_err());
     }

@@ -1,6 +1,6 @@
 //! Parses dates in tables. The literal date is used; no time zone shifts it.
 
-use base::Date;
+use base::{Date, Timestamp, days_from_date};
 
 use super::DateOrder;
 use crate::plausibility::is_plausible_date;
@@ -55,6 +55,12 @@ pub(crate) fn as_of(text: &str, order: DateOrder, today: Date) -> Option<Date> {
 /// Whether the text is a date in either order.
 pub(crate) fn looks_like(text: &str, today: Date) -> bool {
     DateOrder::ALL.iter().any(|it| read(text, *it, today).is_some())
+}
+
+/// Midday of a day, which is the same day in most time zones.
+pub(crate) fn midday(on: Date) -> Option<Timestamp> {
+    let seconds = days_from_date(on).checked_mul(86_400)?.checked_add(43_200)?;
+    Timestamp::from_second(seconds).ok()
 }
 
 fn date(year: Year, month: u16, day: u16) -> Option<(Year, i8, i8)> {

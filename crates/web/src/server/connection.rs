@@ -1,13 +1,12 @@
 //! One open connection: what the server waits for on it, and when that has taken too long.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use base::AddressGroup;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::exchange::Exchange;
 use super::transfer::Transfer;
 
 /// How long a client may take to send its first byte, and then the rest of a request's head.
@@ -135,8 +134,8 @@ impl Connection {
         self.state().writing.progress(now, bytes);
     }
 
-    /// Begins an exchange, once a request's head is complete.
-    pub(super) fn begin_exchange(self: &Arc<Connection>) -> Exchange {
+    /// Begins an exchange, once a request's head is complete. Returns its id, until `end_exchange`.
+    pub(super) fn begin_exchange(&self) -> u64 {
         let mut state = self.state();
         let id = state.next_exchange;
         state.next_exchange += 1;
@@ -144,8 +143,7 @@ impl Connection {
         state.has_been_used = true;
         let transfer = Transfer::default();
         state.exchanges.push(Running { id, transfer, body_reader: None, is_body_overdue: false });
-        drop(state);
-        Exchange::new(self.clone(), id)
+        id
     }
 
     pub(super) fn end_exchange(&self, id: u64) {

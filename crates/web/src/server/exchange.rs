@@ -21,8 +21,8 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn new(connection: Arc<Connection>, id: u64) -> Exchange {
-        Exchange { connection, id }
+    pub(super) fn begin(connection: &Arc<Connection>) -> Exchange {
+        Exchange { connection: connection.clone(), id: connection.begin_exchange() }
     }
 
     pub(super) fn reader(&self) -> BodyReader {

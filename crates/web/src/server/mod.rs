@@ -24,7 +24,7 @@ use tokio::time::MissedTickBehavior;
 use tower::Service as _;
 
 use connection::{Closing, Connection};
-use exchange::{RequestBody, ResponseBody};
+use exchange::{Exchange, RequestBody, ResponseBody};
 use meters::Refused;
 use registry::Registry;
 use stream::ClientStream;
@@ -134,7 +134,7 @@ async fn run(
     let service = {
         let handle = handle.clone();
         hyper::service::service_fn(move |request: http::Request<hyper::body::Incoming>| {
-            let exchange = handle.begin_exchange();
+            let exchange = Exchange::begin(&handle);
             let mut request = request.map(|body| RequestBody::new(body, exchange.reader()));
             request.extensions_mut().insert(ConnectInfo(peer));
             let answer = router.clone().call(request);

@@ -10,7 +10,7 @@ use super::format::{Theme, View};
 use super::navigation::{self, NavItem};
 use super::person::Person;
 use super::visitor::Visitor;
-use super::{cookies, docs, fields, logo, urls};
+use super::{cookies, fields, logo, public_page, urls};
 
 pub(crate) struct AppPage<'a> {
     pub(crate) place: NavItem,
@@ -227,7 +227,7 @@ fn foot() -> Markup {
         footer.foot {
             p { "Evenkeel " (env!("CARGO_PKG_VERSION")) }
             ul {
-                li { a href=(docs::changes::PATH) { "What's new" } }
+                li { a href=(public_page::CHANGES_PATH) { "What's new" } }
                 li { a href="/docs" { "API docs" } }
             }
         }

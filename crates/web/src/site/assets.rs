@@ -2,12 +2,9 @@
 
 use std::sync::LazyLock;
 
-use axum::extract::Path;
 use axum::response::{IntoResponse as _, Response};
-use http::{Uri, header};
+use http::header;
 use xxhash_rust::xxh3::xxh3_64;
-
-use super::error_pages;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asset {
@@ -74,17 +71,15 @@ impl Asset {
     }
 }
 
-pub(super) async fn get(Path(name): Path<String>, uri: Uri) -> Response {
-    let Some(found) = SERVED.iter().find(|it| it.href.strip_prefix("/assets/") == Some(&name))
-    else {
-        return error_pages::not_found(uri).await;
-    };
+/// The answer with the asset of this name, if there is one.
+pub(super) fn find(name: &str) -> Option<Response> {
+    let found = SERVED.iter().find(|it| it.href.strip_prefix("/assets/") == Some(name))?;
     let charset = if found.media_type == "image/png" { "" } else { "; charset=utf-8" };
     let headers = [
         (header::CONTENT_TYPE, format!("{}{charset}", found.media_type)),
         (header::CACHE_CONTROL, "public, max-age=31536000, immutable".to_owned()),
     ];
-    (headers, found.content).into_response()
+    Some((headers, found.content).into_response())
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod framed_errors;
 mod goals;
 mod health;
 mod icons;
+mod identity_buttons;
 mod imports;
 mod income;
 mod install;
@@ -50,11 +51,11 @@ pub(crate) mod visitor;
 mod webhooks;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use bytes::Bytes;
-use http::{HeaderValue, Method, header};
+use http::{HeaderValue, Method, Uri, header};
 use wire::v1::Code;
 
 use crate::WebState;
@@ -72,7 +73,7 @@ pub(crate) fn router(web: &WebState) -> Router<WebState> {
         .route("/docs/errors", get(docs::errors::list))
         .route("/docs/errors/", get(|| async { Redirect::permanent("/docs/errors") }))
         .route("/docs/errors/{slug}", get(docs::errors::get))
-        .route("/assets/{name}", get(assets::get))
+        .route("/assets/{name}", get(asset))
         .route("/manifest.webmanifest", get(install::manifest))
         .route("/worker.js", get(install::worker))
         .route("/offline", get(install::offline))
@@ -197,6 +198,13 @@ async fn add_security_headers(mut response: Response) -> Response {
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+async fn asset(Path(name): Path<String>, uri: Uri) -> Response {
+    match assets::find(&name) {
+        Some(found) => found,
+        None => error_pages::not_found(uri).await,
+    }
 }
 
 async fn openapi(State(web): State<WebState>) -> Response {

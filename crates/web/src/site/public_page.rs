@@ -6,7 +6,10 @@ use maud::{DOCTYPE, Markup, html};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::assets::Asset;
-use super::{docs, logo};
+use super::logo;
+
+/// The page with the changes of each version.
+pub(super) const CHANGES_PATH: &str = "/docs/changes";
 
 /// The entry of the top navigation that a page belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +97,7 @@ fn foot() -> Markup {
                 ". This page loads nothing from other servers."
             }
             ul {
-                li { a href=(docs::changes::PATH) { "What's new" } }
+                li { a href=(CHANGES_PATH) { "What's new" } }
                 li { a href="/v1/openapi.json" { "OpenAPI document" } }
                 li { a href="/healthz" { "Liveness" } }
                 li { a href="/readyz" { "Readiness" } }

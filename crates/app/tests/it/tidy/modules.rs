@@ -87,50 +87,20 @@ fn imports_of_higher_and_of_unknown_groups_are_found() {
     assert!(!is_upward("insights", "ledger") && !is_upward("ledger", "error"));
 }
 
-/// Circles that are still to be broken, by the folder of the crate and the first two modules of each.
-const KNOWN_CIRCLES: &[(&str, &str)] = &[
-    ("crates/service/src", "ledger::transactions::query -> ledger::transactions::sorted"),
-    ("crates/sources/src", "files::camt::entry -> files::camt::statement"),
-    ("crates/sources/src", "files::csv::accounts -> files::csv::repeated_rows"),
-    ("crates/sources/src", "files::csv::detect -> files::csv::money_columns"),
-    ("crates/web/src", "server::connection -> server::exchange"),
-    ("crates/web/src", "site::accounts::changes -> site::accounts::detail"),
-    ("crates/web/src", "site::accounts::debt -> site::accounts::settings_forms"),
-    ("crates/web/src", "site::assets -> site::docs"),
-    ("crates/web/src", "site::auth -> site::sensitive"),
-    ("crates/web/src", "site::connections::add -> site::connections::detail"),
-    ("crates/web/src", "site::docs::body -> site::docs::endpoint"),
-    ("crates/web/src", "site::docs::guides -> site::docs::proposing"),
-    ("crates/web/src", "site::imports::history -> site::imports::result"),
-    ("crates/web/src", "site::transactions::attachments -> site::transactions::detail"),
-    ("xtask/src", "dist -> installations"),
-    ("xtask/src", "dist::check -> dist::program"),
-    ("xtask/src", "installations -> postgres"),
-];
-
 /// Looks at modules, at their parts, and at single files. The groups of `service` are checked above.
 #[test]
 fn no_modules_import_each_other() {
     let mut breaches = Vec::new();
-    let mut used = BTreeSet::new();
     for folder in crate_folders() {
         let imports = imports(&folder);
         for cycle in [1, 2, usize::MAX].into_iter().flat_map(|it| cycles(&imports, it)) {
-            let first = cycle.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" -> ");
-            let known = KNOWN_CIRCLES.iter().find(|it| **it == (folder.as_str(), first.as_str()));
-            match known {
-                Some(known) => drop(used.insert(known)),
-                None => breaches.push(format!("{folder}: {}", cycle.join(" -> "))),
-            }
+            breaches.push(format!("{folder}: {}", cycle.join(" -> ")));
         }
     }
     assert_no_breaches(
         "These modules import each other: move their shared parts into a lower module.",
         &breaches,
     );
-    let unused = KNOWN_CIRCLES.iter().filter(|it| !used.contains(it));
-    let unused: Vec<String> = unused.map(|(folder, it)| format!("{folder}: {it}")).collect();
-    assert_no_breaches("Remove these entries of KNOWN_CIRCLES: they are broken.", &unused);
 }
 
 /// The import cycles between modules, where a module is the first `depth` parts of its path.

@@ -7,7 +7,7 @@ use base::{AccountId, Currency, Date, Fixed9, Timestamp, TransactionId, split};
 use db::Param;
 
 use super::search::Days;
-use super::sorted::{LARGE_MINOR, Sort, SortedPosition, SortedRange};
+use super::sort::{LARGE_MINOR, Sort, SortedPosition, SortedRange};
 use super::{COUNT_MAX, Filter};
 use crate::ledger::Direction;
 use crate::{Caller, Credential};

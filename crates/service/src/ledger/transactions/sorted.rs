@@ -8,55 +8,10 @@ use wire::v1::{Scope, TransactionRow};
 
 use super::query::{ListRange, PreparedFilter, Query, list_columns};
 use super::search::{self, CandidateDays, Needle};
+use super::sort::{LARGE_MINOR, Sort, SortedPosition, SortedRange};
 use super::{Filter, PageEnd, VisibleAccounts, check, count, list, read, visible_accounts};
 use crate::platform::cursors;
 use crate::{App, Caller, Error, Result};
-
-base::words!(
-    /// The order of a list. Amounts are compared by their size, whether money in or out.
-    Sort { Newest => "newest", Oldest => "oldest", Largest => "largest", Smallest => "smallest" }
-);
-
-impl Sort {
-    pub(super) fn is_descending(self) -> bool {
-        matches!(self, Sort::Newest | Sort::Largest)
-    }
-
-    pub(super) fn is_by_amount(self) -> bool {
-        matches!(self, Sort::Largest | Sort::Smallest)
-    }
-
-    fn position(self, amount_minor: i64, day: i64, id: TransactionId) -> SortedPosition {
-        let size = if self.is_by_amount() { amount_minor.saturating_abs() } else { 0 };
-        SortedPosition { size, day, id }
-    }
-
-    /// Whether a position comes after another one in this order.
-    fn is_after(self, position: SortedPosition, other: SortedPosition) -> bool {
-        if self.is_descending() { position < other } else { position > other }
-    }
-}
-
-/// The position of a row in a sorted list. Without an order by amount the size is 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct SortedPosition {
-    pub(super) size: i64,
-    pub(super) day: i64,
-    pub(super) id: TransactionId,
-}
-
-/// Which rows of a sorted list are read.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SortedRange {
-    pub(super) sort: Sort,
-    pub(super) after: Option<SortedPosition>,
-    /// Only amounts of `LARGE_MINOR` and more.
-    pub(super) only_large: bool,
-    pub(super) limit: usize,
-}
-
-/// Amounts of this size have an index (migration 38).
-pub(super) const LARGE_MINOR: i64 = 100_000;
 
 /// As `list`, in an order.
 pub async fn list_sorted(

@@ -6,9 +6,9 @@ use base::draft::{BalanceDraft, TransactionDraft};
 use base::{Currency, Date};
 
 use super::broken;
-use super::entry::noon_of;
 use super::row::{Row, signed, unsigned};
 use super::statement::{StatedKind, Statement};
+use super::values::noon_of;
 use crate::files::accounts::{
     AccountIdentity, StatementAccounts, StatementContent, counts_differ, cut, unbalanced,
 };

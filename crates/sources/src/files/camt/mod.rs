@@ -5,6 +5,7 @@ mod builder;
 mod entry;
 mod row;
 mod statement;
+mod values;
 mod walk;
 
 use super::text::decode;

@@ -3,7 +3,8 @@
 use base::Date;
 use base::draft::AccountKind;
 
-use super::entry::{Detail, Entry, WrittenDate};
+use super::entry::{Detail, Entry};
+use super::values::{WrittenDate, credit};
 
 /// Batches with more details are imported as one entry: a hostile file could contain millions of empty ones.
 const MOST_DETAILS: usize = 20_000;
@@ -176,14 +177,6 @@ fn stated_kind(code: &str) -> Option<StatedKind> {
         "MOMA" => Some((AccountKind::Depository, "money market")),
         "CARD" => Some((AccountKind::Credit, "credit card")),
         "LOAN" => Some((AccountKind::Loan, "loan")),
-        _ => None,
-    }
-}
-
-pub(super) fn credit(text: &str) -> Option<bool> {
-    match text {
-        "CRDT" => Some(true),
-        "DBIT" => Some(false),
         _ => None,
     }
 }

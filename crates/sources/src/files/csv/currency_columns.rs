@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::detect::Table;
 use super::mapping::Field;
+use super::table::Table;
 use super::titles;
 
 impl Table<'_> {

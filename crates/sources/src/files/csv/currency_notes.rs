@@ -1,6 +1,7 @@
 //! The notes on rows of a table that are in another currency than its account.
 
-use super::accounts::{AccountRows, TableAccounts};
+use super::account_rows::AccountRows;
+use super::accounts::TableAccounts;
 use super::mapping::{Field, Mapping};
 use crate::files::NoteKind;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::accounts::{RowPlace, TableAccounts};
 use super::dialect::{CELLS_MAX, tidy};
-use super::rows::Reader;
+use super::reader::Reader;
 use crate::files::{NoteKind, Notes, REJECTED_MAX, Rejections};
 
 /// The reason to reject a row in which the file ends.

@@ -3,8 +3,10 @@
 
 mod account_names;
 mod account_number;
+mod account_rows;
 mod accounts;
 mod balance_notes;
+mod cells;
 mod charges;
 mod currency_columns;
 mod currency_evidence;
@@ -17,6 +19,7 @@ mod mapping;
 mod money_columns;
 mod presets;
 mod read;
+mod reader;
 mod repeated_rows;
 mod row_money;
 mod rows;
@@ -24,6 +27,7 @@ mod running_balance;
 mod sample;
 mod stated_change;
 mod stated_totals;
+mod table;
 mod text_columns;
 mod title_words;
 mod titles;

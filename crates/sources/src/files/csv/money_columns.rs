@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use base::Currency;
 
-use super::detect::Table;
 use super::mapping::Field;
 use super::running_balance::{self, BalanceStep};
+use super::table::Table;
 use super::titles;
 use crate::files::table_amount::{self, DecimalMark, DecimalMarkCounts};
 

@@ -1,6 +1,6 @@
 //! Rows that are in a table twice, as where exports of overlapping periods were joined.
 
-use super::accounts::AccountRows;
+use super::account_rows::AccountRows;
 use crate::files::Notes;
 use crate::files::limits::counted;
 use crate::unique_ids::find_repeated;

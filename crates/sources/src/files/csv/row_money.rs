@@ -2,9 +2,21 @@
 
 use base::{Currency, Money};
 
+use super::cells::{Cells, cell, quote};
 use super::currency_evidence::CurrencyEvidence;
-use super::rows::{Cells, Reader, Sign, cell, quote};
+use super::reader::Reader;
 use crate::files::table_amount::{self, AmountError, DecimalMark, Direction, WrittenAmount};
+
+/// How a row tells money in from money out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// Only by the sign of the number; its meaning depends on the file.
+    Number,
+    /// By CR or DR beside the number.
+    Stated(Direction),
+    /// By a direction word or a separate column.
+    Column,
+}
 
 /// The amount of a row.
 pub(super) struct RowMoney {

@@ -1,20 +1,19 @@
 //! Turns each row of a table into an entry, or a reason why it is rejected.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::collections::HashMap;
 
 use base::{Currency, Date};
 
+use super::cells::{Cells, cell, quote};
 use super::dialect::tidy;
-use super::mapping::{Field, Layout, Mapping};
-use super::row_money::RowMoney;
+use super::reader::Reader;
+use super::row_money::{RowMoney, Sign};
 use super::stated_totals::SumColumns;
-use super::trades::{RowTrade, TradeColumns};
+use super::trades::RowTrade;
 use super::words::has_words;
 use crate::files::source_category::{self, SourceCategory};
-use crate::files::table_amount::{self, DecimalMark, Direction};
-use crate::files::{DateOrder, ParseOptions, dates};
+use crate::files::table_amount::{self, Direction};
+use crate::files::{DateOrder, dates};
 
 /// The values of a row, before it is known which sign the file gives to charges.
 pub(super) struct Entry<'c> {
@@ -42,17 +41,6 @@ pub(super) struct Entry<'c> {
     pub(super) trade: Option<RowTrade>,
 }
 
-/// How a row tells money in from money out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sign {
-    /// Only by the sign of the number; its meaning depends on the file.
-    Number,
-    /// By CR or DR beside the number.
-    Stated(Direction),
-    /// By a direction word or a separate column.
-    Column,
-}
-
 /// Why a row is no transaction.
 pub(super) struct RowRejection {
     pub(super) reason: String,
@@ -70,57 +58,6 @@ pub(super) enum RejectedKind {
     /// A row that only states a balance.
     Balance,
 }
-
-/// Everything that is the same for all rows.
-pub(super) struct Reader<'m> {
-    pub(super) mapping: &'m Mapping,
-    today: Date,
-    order: DateOrder,
-    pub(super) mark: DecimalMark,
-    pub(super) currency: Currency,
-    /// The currency that the person usually has.
-    pub(super) own_currency: Currency,
-    /// Whether the currency is only the usual one.
-    pub(super) currency_is_open: bool,
-    /// Whether the amounts may name another currency.
-    /// Whether the person chose the currency of amounts that name none.
-    pub(super) currency_is_chosen: bool,
-    pub(super) currency_is_named: bool,
-    /// Whether the columns for money out and in have both signs, so that a minus is a reversal.
-    pub(super) has_reversals: [bool; 2],
-    /// The number of columns with titles, if there are titles.
-    width: Option<usize>,
-    date: Option<usize>,
-    authorized: Option<usize>,
-    pub(super) amount: Option<usize>,
-    /// The column of amounts in another currency, and that currency.
-    pub(super) other_amount: Option<(usize, Currency)>,
-    pub(super) debit: Option<usize>,
-    pub(super) credit: Option<usize>,
-    pub(super) direction: Option<usize>,
-    fee: Option<usize>,
-    balance: Option<usize>,
-    category: Option<usize>,
-    /// Categories that were looked up.
-    categories: RefCell<HashMap<String, Option<SourceCategory>>>,
-    merchant_code: Option<usize>,
-    pub(super) account: Option<usize>,
-    account_name: Option<usize>,
-    account_type: Option<usize>,
-    card: Option<usize>,
-    id: Option<usize>,
-    logo: Option<usize>,
-    description: Vec<usize>,
-    counterparty: Vec<usize>,
-    /// The column that tells a request for money from a payment, where columns name its sender and its receiver.
-    pub(super) requests: Option<usize>,
-    pub(super) currencies: Vec<usize>,
-    status: Vec<usize>,
-    /// The columns of trades, if the titles name them.
-    pub(super) trades: Option<TradeColumns>,
-}
-
-pub(super) type Cells<'c> = &'c [Cow<'c, str>];
 
 /// More categories are not remembered, so that a hostile file does not fill the memory.
 const CATEGORIES_MAX: usize = 1_000;
@@ -148,60 +85,7 @@ const BALANCE_ROWS: [&str; 16] = [
 /// Types of rows in which a person asked another for money, who then paid it.
 const REQUESTS: [&str; 2] = ["charge", "request"];
 
-impl<'m> Reader<'m> {
-    pub(super) fn new(
-        mapping: &'m Mapping,
-        layout: &Layout,
-        options: &ParseOptions,
-        (order, mark): (DateOrder, DecimalMark),
-        has_reversals: [bool; 2],
-        width: usize,
-    ) -> Reader<'m> {
-        let one = |field| layout.one(field);
-        let all = |field| layout.all(field).to_vec();
-        let fixed = mapping.currency.as_deref().and_then(|it| Currency::parse(it).ok());
-        let chosen = options.chosen_currency;
-        // The layout of a file without titles does not tell for sure from which bank it is.
-        let fixed = fixed.filter(|_| chosen.is_none() || mapping.has_header);
-        Reader {
-            mapping,
-            today: options.today,
-            order,
-            mark,
-            currency: fixed.unwrap_or(options.default_currency()),
-            own_currency: options.currency,
-            currency_is_open: fixed.is_none() && layout.all(Field::Currency).is_empty(),
-            currency_is_chosen: chosen.is_some(),
-            currency_is_named: true,
-            has_reversals,
-            width: mapping.has_header.then_some(width),
-            date: one(Field::Date),
-            authorized: one(Field::Authorized),
-            amount: one(Field::Amount),
-            other_amount: None,
-            debit: one(Field::Debit),
-            credit: one(Field::Credit),
-            direction: one(Field::Direction),
-            fee: one(Field::Fee),
-            balance: one(Field::Balance),
-            category: one(Field::Category),
-            categories: RefCell::default(),
-            merchant_code: one(Field::MerchantCode),
-            account: one(Field::Account),
-            account_name: one(Field::AccountName),
-            account_type: one(Field::AccountType),
-            card: one(Field::Card),
-            id: one(Field::Id),
-            logo: one(Field::Logo),
-            description: all(Field::Description),
-            counterparty: all(Field::Counterparty),
-            requests: None,
-            currencies: all(Field::Currency),
-            status: all(Field::Status),
-            trades: None,
-        }
-    }
-
+impl Reader<'_> {
     /// Passes the row's content to `add`: nothing, one entry, or two for an exchange.
     pub(super) fn row<'c>(
         &self,
@@ -470,11 +354,6 @@ impl<'m> Reader<'m> {
     }
 }
 
-/// The text of a cell; empty if the row is too short.
-pub(super) fn cell<'c>(cells: Cells<'c>, column: Option<usize>) -> &'c str {
-    column.and_then(|it| cells.get(it)).map_or("", |it| tidy(it))
-}
-
 /// The text without the apostrophe with which some banks begin all texts, so that spreadsheets do not change them.
 fn without_guard(text: &str) -> &str {
     text.strip_prefix('\'').filter(|it| !it.contains('\'')).unwrap_or(text)
@@ -482,12 +361,4 @@ fn without_guard(text: &str) -> &str {
 
 fn some(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
-}
-
-/// The cell's text, cut to fit in a rejection.
-pub(super) fn quote(text: &str) -> String {
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("\u{201c}{}…\u{201d}", &text[..end]),
-        None => format!("\u{201c}{text}\u{201d}"),
-    }
 }

@@ -1,7 +1,7 @@
 //! The sum of an account's rows as its column of running balances states it. The fuzz targets compare it with the rows
 //! that are read.
 
-use super::accounts::AccountRows;
+use super::account_rows::AccountRows;
 use super::running_balance::{self, BalanceStep, Proof};
 
 /// The change from the balance before the first booked row to the one after the last. None if the balances do not cover

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use base::draft::{AccountKind, BalanceDraft, TransactionDraft};
 use base::{Currency, Date, Money};
 
-use super::accounts::midday;
 use super::dialect::tidy;
 use super::words::plain;
 use crate::files::limits::head;
@@ -366,7 +365,7 @@ impl StatedTotals {
         let on = named.filter(|it| *it <= today).or(last);
         if draft.balance.is_none()
             && !is_implausible_amount(minor)
-            && let Some(as_of) = on.and_then(midday)
+            && let Some(as_of) = on.and_then(dates::midday)
         {
             let (available_minor, limit_minor) = (None, None);
             let balance =

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::account_number::iban;
-use super::detect::Table;
 use super::mapping::Field;
+use super::table::Table;
 use super::titles;
 
 impl Table<'_> {

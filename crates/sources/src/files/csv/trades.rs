@@ -4,7 +4,7 @@
 use base::Fixed9;
 use base::draft::{TradeDraft, TradeKind, TransactionDraft};
 
-use super::rows::{Cells, cell};
+use super::cells::{Cells, cell};
 use super::titles::separated;
 use super::words::plain;
 use crate::files::table_amount::DecimalMark;

@@ -7,7 +7,7 @@ use service::ledger::account_terms::PayoffEstimate;
 use service::ledger::accounts::{Account, Terms};
 use service::{Error, Result};
 
-use super::settings_forms::{FormState, action};
+use super::form_state::{FormState, action};
 use crate::site::fields::{self, Field};
 use crate::site::form::Form;
 use crate::site::format::{View, or_stored, plain_amount, plural};

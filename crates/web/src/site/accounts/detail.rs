@@ -14,8 +14,9 @@ use service::ledger::spans::Span;
 use service::ledger::transactions::{self, Filter};
 use service::platform::cursors::Page;
 
-use super::settings_forms::{FormState, forms};
-use super::{AccountIssue, debt, institution_label, kind_name, list, manual, parse, split};
+use super::form_state::FormState;
+use super::settings_forms::forms;
+use super::{AccountIssue, debt, institution_label, kind_name, list, manual_forms, parse, split};
 use crate::site::app_page::AppPage;
 use crate::site::chart::{Line, Point, ranges};
 use crate::site::errors::PageResult;
@@ -88,7 +89,7 @@ async fn show(
             (debt::payoff_card(person.view, &account, &payoff))
         }
         @if let Some(found) = &holdings { (holdings_card(person, &account, found)) }
-        (manual::forms(person, &account, &forms_state))
+        (manual_forms::forms(person, &account, &forms_state))
         (unexplained(person.view, &account, &chart))
         (recent(&account, &rows))
         (split::link(&account))

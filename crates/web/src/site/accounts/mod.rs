@@ -3,9 +3,11 @@
 mod changes;
 mod debt;
 mod detail;
+mod form_state;
 mod issue;
 mod list;
 mod manual;
+mod manual_forms;
 mod settings_forms;
 pub(super) mod split;
 mod types;

@@ -5,40 +5,10 @@ use maud::{Markup, html};
 use service::insights::benefits::{self, Product};
 use service::ledger::accounts::Account;
 
+use super::form_state::{FormState, action};
 use super::{debt, types};
-use crate::site::fields::{self, Field, FormError};
-use crate::site::form::Form;
+use crate::site::fields::{self, Field};
 use crate::site::person::Person;
-
-/// The initial values of the forms.
-pub(super) struct FormState<'a> {
-    /// The card product, for credit cards.
-    pub(super) product: Option<Product>,
-    /// The submitted form and its error, if it is shown again.
-    pub(super) sent: Option<(&'a Form, FormError)>,
-}
-
-impl FormState<'_> {
-    pub(super) fn typed(&self, name: &str, known: &str) -> String {
-        match &self.sent {
-            Some((form, _)) if form.has(name) => form.text(name).to_owned(),
-            _ => known.to_owned(),
-        }
-    }
-
-    /// Whether a form of the settings is shown again with its error.
-    fn is_about_settings(&self) -> bool {
-        let names = ["name", "type", "due_day", "product", "closed_on"];
-        self.sent.as_ref().is_some_and(|(form, _)| names.iter().any(|it| form.has(it)))
-    }
-
-    pub(super) fn show(&self, field: &Field<'_>) -> Markup {
-        match &self.sent {
-            Some((_, wrong)) => field.show(wrong),
-            None => field.show(&FormError::default()),
-        }
-    }
-}
 
 pub(super) fn forms(person: &Person, account: &Account, forms_state: &FormState<'_>) -> Markup {
     html! {
@@ -91,10 +61,6 @@ fn account_type(person: &Person, account: &Account, forms_state: &FormState<'_>)
         p.soft { "You can change it at any time. Categories, transfers, scores and net worth follow it." }
         (fields::form(&action(account, "type"), &person.form_token, body))
     }
-}
-
-pub(super) fn action(account: &Account, verb: &str) -> String {
-    format!("/accounts/{}/{verb}", account.id)
 }
 
 fn name(person: &Person, account: &Account, forms_state: &FormState<'_>) -> Markup {

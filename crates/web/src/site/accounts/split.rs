@@ -8,7 +8,7 @@ use service::ingest::account_split::{self, AccountImport, Destination};
 use service::ledger::accounts::{self, Account, Status};
 use service::{Error, Result};
 
-use super::{manual, parse};
+use super::{manual_forms, parse};
 use crate::site::app_page::{AppPage, see_other};
 use crate::site::errors::PageResult;
 use crate::site::fields::{self, Field, FormError};
@@ -20,7 +20,7 @@ use crate::site::person::Person;
 /// The link to the page, on the page of an account that files can go into.
 pub(super) fn link(account: &Account) -> Markup {
     html! {
-        @if manual::is_manual(account) {
+        @if manual_forms::is_manual(account) {
             p.soft {
                 "Are transactions of another account in here? "
                 a href={ "/accounts/" (account.id) "/split" } { "Move them to their own account" }
@@ -97,7 +97,8 @@ async fn show(person: &Person, id: AccountId, typed: &FormValues, wrong: &FormEr
     let imports = account_split::list_imports(app, caller, id).await?;
     let filter = accounts::Filter { status: Status::All, include_hidden: true };
     let mut others = accounts::list(app, caller, filter).await?;
-    others.retain(|it| it.id != id && it.currency == account.currency && manual::is_manual(it));
+    others
+        .retain(|it| it.id != id && it.currency == account.currency && manual_forms::is_manual(it));
     let status = match wrong.message.is_empty() {
         true => StatusCode::OK,
         false => StatusCode::BAD_REQUEST,

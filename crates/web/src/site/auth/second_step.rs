@@ -7,12 +7,13 @@ use maud::{Markup, html};
 use service::access::passkeys::RelyingParty;
 use service::access::sign_ins;
 
-use super::{next_of, passkey_button, sign_in, start_session};
+use super::{next_of, sign_in, start_session};
 use crate::WebState;
 use crate::site::assets::Asset;
 use crate::site::errors::PageResult;
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::PublicForm;
+use crate::site::identity_buttons::passkey_button;
 use crate::site::visitor::Visitor;
 use crate::site::{app_page, cookies, urls};
 

@@ -9,12 +9,13 @@ use service::access::passkeys::RelyingParty;
 use service::access::sign_ins::{self, SignInOutcome};
 use service::access::{password_resets, sessions};
 
-use super::{next_of, passkey_button, sign_on_links, start_session};
+use super::{next_of, sign_on_links, start_session};
 use crate::WebState;
 use crate::site::assets::Asset;
 use crate::site::errors::{PageError, PageResult, duration_text, sentence};
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::{Form, PublicForm};
+use crate::site::identity_buttons::passkey_button;
 use crate::site::person::Person;
 use crate::site::visitor::Visitor;
 use crate::site::{app_page, cookies, urls};

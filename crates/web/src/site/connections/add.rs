@@ -3,56 +3,16 @@
 use axum::extract::RawQuery;
 use http::StatusCode;
 use maud::{Markup, html};
-use service::ingest::connections::{self, Connection};
+use service::ingest::connections;
 
+use super::add_parts::{Region, elsewhere, heading, region_field, url_of};
 use super::{HOME, enable_banking, new_page, plaid};
 use crate::site::errors::PageResult;
 use crate::site::fields::{self, Field, FormError};
-use crate::site::form::Form;
 use crate::site::person::Person;
 use crate::site::urls;
 
-pub(super) const URL: &str = "/connections/add";
 const BRIDGE_TOKEN: &str = "https://bridge.simplefin.org/simplefin/create";
-
-base::words!(
-    /// Where the person's banks are, which decides the ways to them.
-    Region {
-        UnitedStates => "us",
-        Canada => "canada",
-        Europe => "europe",
-        Elsewhere => "elsewhere",
-    }
-);
-
-impl Region {
-    fn name(self) -> &'static str {
-        match self {
-            Region::UnitedStates => "United States",
-            Region::Canada => "Canada",
-            Region::Europe => "Europe",
-            Region::Elsewhere => "Elsewhere",
-        }
-    }
-
-    fn has_plaid(self) -> bool {
-        matches!(self, Region::UnitedStates | Region::Canada)
-    }
-}
-
-/// The page's address for a region, to return to after a form.
-pub(super) fn url_of(region: Option<Region>) -> String {
-    region.map_or_else(|| URL.to_owned(), |it| format!("{URL}?region={}", it.as_str()))
-}
-
-/// The region that a form was shown for.
-pub(super) fn region_of(form: &Form) -> Option<Region> {
-    Region::parse(form.text("region"))
-}
-
-pub(super) fn region_field(region: Region) -> Markup {
-    html! { input type="hidden" name="region" value=(region.as_str()); }
-}
 
 pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult {
     let region = query.as_deref().and_then(|it| urls::find_param(it, "region"));
@@ -102,16 +62,6 @@ fn regions(chosen: Option<Region>) -> Markup {
             }
         }
     }
-}
-
-/// A heading with what a way costs.
-pub(super) fn heading(id: &str, name: &str, cost: &str) -> Markup {
-    html! { div.heading { h2 id=(id) { (name) } span.badge { (cost) } } }
-}
-
-/// A link to a page of others.
-pub(super) fn elsewhere(url: &str, text: &str) -> Markup {
-    html! { a href=(url) rel="noreferrer" { (text) } }
 }
 
 fn simplefin(person: &Person, region: Region, wrong: &FormError, name: &str) -> Markup {
@@ -175,23 +125,6 @@ fn files() -> Markup {
             }
             a.button.outlined href="/import" { "Import bank files" }
             p { "You can also " a href="/accounts/new" { "add a manual account" } "." }
-        }
-    }
-}
-
-/// The banks that are connected through a provider already, so that nobody connects one twice by mistake.
-pub(super) fn already(connected: &[Connection], source: base::draft::Source) -> Markup {
-    let same: Vec<&Connection> = connected.iter().filter(|it| it.source == source).collect();
-    html! {
-        @if !same.is_empty() {
-            p {
-                "Already connected: "
-                @for (index, it) in same.iter().enumerate() {
-                    @if index > 0 { ", " }
-                    a href=(super::url_of(it.id)) { (it.name) }
-                }
-                ". To repair a connection or to add accounts of the same bank, open it instead of connecting it again."
-            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use service::ingest::connections;
 
-use super::{add, url_of};
+use super::{add, add_parts, url_of};
 use crate::site::app_page::see_other;
 use crate::site::errors::PageResult;
 use crate::site::fields::FormError;
@@ -20,7 +20,7 @@ pub(super) async fn post(person: Person, form: Form) -> PageResult {
         }
         Err(error) => {
             let wrong = FormError::from_error(error)?;
-            let (status, region) = (StatusCode::BAD_REQUEST, add::region_of(&form));
+            let (status, region) = (StatusCode::BAD_REQUEST, add_parts::region_of(&form));
             add::show(&person, status, region, &wrong, form.text("name")).await
         }
     }

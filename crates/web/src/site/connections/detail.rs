@@ -9,8 +9,9 @@ use service::ingest::connections::{
 use service::ingest::imports;
 use service::ledger::accounts::{self, Filter, Status};
 
+use super::add_parts::URL;
 use super::progress::Progress;
-use super::{add, badge, is_synced, links, new_page, offers, parse, source_name, url_of};
+use super::{badge, is_synced, new_page, offers, parse, source_name, url_of};
 use crate::site::app_page::AppPage;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
@@ -125,16 +126,15 @@ fn state(person: &Person, it: &Connection) -> Markup {
 /// The button for the problem, if there is one. A connection by token has a form for a new token instead.
 fn remedy(person: &Person, it: &Connection) -> Markup {
     let by_link = it.provider().is_some_and(|it| it.method() == ConnectMethod::Link);
-    let button = |remedy: Remedy, label| {
-        links::remedy_button(person, it.id, remedy.as_str(), label, "primary")
-    };
+    let button =
+        |remedy: Remedy, label| remedy_button(person, it.id, remedy.as_str(), label, "primary");
     html! {
         @if by_link {
             @match it.remedy {
                 Some(Remedy::Repair) => { (button(Remedy::Repair, "Repair")) }
                 Some(Remedy::AddAccounts) => { (button(Remedy::AddAccounts, "Add accounts")) }
                 Some(Remedy::Reconnect) => { (button(Remedy::Reconnect, "Connect again")) }
-                Some(Remedy::ChangeKeys) => { a.button.primary href=(add::URL) { "Change keys" } }
+                Some(Remedy::ChangeKeys) => { a.button.primary href=(URL) { "Change keys" } }
                 None => {}
             }
         }
@@ -201,9 +201,8 @@ fn access(
 /// Access that the person gave on the provider's page.
 fn link_access(person: &Person, it: &Connection, offered: &[OfferedAccount]) -> Markup {
     let ending = format!("{}/disconnect", url_of(it.id));
-    let button = |remedy: Remedy, label| {
-        links::remedy_button(person, it.id, remedy.as_str(), label, "outlined")
-    };
+    let button =
+        |remedy: Remedy, label| remedy_button(person, it.id, remedy.as_str(), label, "outlined");
     html! {
         section.card aria-labelledby="access" {
             h2 id="access" { "Access" }
@@ -225,4 +224,23 @@ fn link_access(person: &Person, it: &Connection, offered: &[OfferedAccount]) -> 
             }
         }
     }
+}
+
+/// The button that solves a problem of a connection.
+fn remedy_button(
+    person: &Person,
+    id: base::ConnectionId,
+    remedy: &str,
+    label: &str,
+    class: &str,
+) -> Markup {
+    let action = format!("{}/repair", url_of(id));
+    fields::form(
+        &action,
+        &person.form_token,
+        html! {
+            input type="hidden" name="remedy" value=(remedy);
+            button.(class) type="submit" { (label) }
+        },
+    )
 }

@@ -11,6 +11,7 @@ use http::StatusCode;
 use maud::{Markup, html};
 use service::ingest::connections::{self, LinkAddresses, LinkState, LinkTarget};
 
+use super::add_parts::region_of;
 use super::{HOME, add, detail, new_page, parse, url_of};
 use crate::site::app_page::{AppPage, see_other};
 use crate::site::errors::{PageError, PageResult};
@@ -61,7 +62,7 @@ pub(super) async fn start(person: Person, form: Form) -> PageResult {
         Ok(link) => Ok(Redirect::to(&url_of_link(&link.id)).into_response()),
         Err(error) => {
             let wrong = FormError::from_error(error)?;
-            let region = add::region_of(&form);
+            let region = region_of(&form);
             add::show(&person, StatusCode::BAD_REQUEST, region, &wrong, "").await
         }
     }
@@ -189,25 +190,6 @@ pub(super) async fn keep(person: Person, Path(id): Path<String>, _form: Form) ->
 pub(super) async fn discard(person: Person, Path(id): Path<String>, _form: Form) -> PageResult {
     connections::discard_duplicate(person.app(), &person.caller, &id).await?;
     Ok(see_other(&person, HOME, "The second connection was discarded."))
-}
-
-/// The button that solves a problem of a connection.
-pub(super) fn remedy_button(
-    person: &Person,
-    id: ConnectionId,
-    remedy: &str,
-    label: &str,
-    class: &str,
-) -> Markup {
-    let action = format!("{}/repair", url_of(id));
-    fields::form(
-        &action,
-        &person.form_token,
-        html! {
-            input type="hidden" name="remedy" value=(remedy);
-            button.(class) type="submit" { (label) }
-        },
-    )
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use service::ingest::connections::{self, Connection};
 
-use super::{add, badge, is_synced, new_page, source_name, url_of};
+use super::{add_parts, badge, is_synced, new_page, source_name, url_of};
 use crate::site::errors::PageResult;
 use crate::site::format::plural;
 use crate::site::person::Person;
@@ -13,7 +13,7 @@ pub(super) async fn get(person: Person) -> PageResult {
     let main = html! {
         div.heading {
             h1 { "Connections" }
-            a.button href=(add::URL) { "Add a bank" }
+            a.button href=(add_parts::URL) { "Add a bank" }
         }
         p { "These banks and files supply your data." }
         @if all.is_empty() {

@@ -2,13 +2,17 @@
 
 mod actions;
 mod add;
+mod add_parts;
 mod claim;
 mod detail;
 mod enable_banking;
+mod enable_banking_actions;
 mod links;
 mod list;
+mod offer_choices;
 mod offers;
 mod plaid;
+mod plaid_actions;
 mod progress;
 
 use axum::Router;
@@ -30,22 +34,22 @@ const HOME: &str = "/connections";
 pub(super) fn router() -> Router<WebState> {
     Router::new()
         .route(HOME, get_and_post(list::get, claim::post))
-        .route(add::URL, get(add::get))
-        .route("/connections/plaid/keys", post(plaid::save))
-        .route("/connections/plaid/keys/delete", post(plaid::delete))
+        .route(add_parts::URL, get(add::get))
+        .route("/connections/plaid/keys", post(plaid_actions::save))
+        .route("/connections/plaid/keys/delete", post(plaid_actions::delete))
         .route("/connections/plaid/link", post(links::start))
         .route("/connections/plaid/back", get(links::back_from_plaid))
-        .route("/connections/enable-banking/keys", post(enable_banking::save))
-        .route("/connections/enable-banking/keys/delete", post(enable_banking::delete))
-        .route("/connections/enable-banking/banks", get(enable_banking::banks))
-        .route("/connections/enable-banking/link", post(enable_banking::link))
+        .route("/connections/enable-banking/keys", post(enable_banking_actions::save))
+        .route("/connections/enable-banking/keys/delete", post(enable_banking_actions::delete))
+        .route("/connections/enable-banking/banks", get(enable_banking_actions::banks))
+        .route("/connections/enable-banking/link", post(enable_banking_actions::link))
         .route("/connections/enable-banking/back", get(links::back_from_bank))
         .route("/connections/links/{link}", get(links::get))
         .route("/connections/links/{link}/keep", post(links::keep))
         .route("/connections/links/{link}/discard", post(links::discard))
         .route("/connections/{connection}", get(detail::get))
         .route("/connections/{connection}/repair", post(links::repair))
-        .route("/connections/{connection}/accounts", post(offers::post))
+        .route("/connections/{connection}/accounts", post(offer_choices::post))
         .route("/connections/{connection}/sync", post(actions::sync))
         .route("/connections/{connection}/access", post(actions::reauthorize))
         .route("/connections/{connection}/disconnect", post(actions::disconnect))

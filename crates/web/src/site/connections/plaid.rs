@@ -1,15 +1,11 @@
 //! The part of the page to add a bank that is about Plaid: its keys, and the button that connects a bank.
 
 use base::draft::Source;
-use http::StatusCode;
 use maud::{Markup, html};
-use service::ingest::connections::{self, Connection, KeysStatus, plaid};
+use service::ingest::connections::{self, Connection, KeysStatus};
 
-use super::add::{self, Region, elsewhere};
-use crate::site::app_page::see_other;
-use crate::site::errors::PageResult;
+use super::add_parts::{Region, already, elsewhere, heading, region_field};
 use crate::site::fields::{self, Field, FormError};
-use crate::site::form::Form;
 use crate::site::person::Person;
 
 /// The bank logins that Plaid's Trial plan has room for. Plaid does not say that an ended one gives its place back.
@@ -28,13 +24,13 @@ pub(super) fn card(
 ) -> Markup {
     html! {
         section.card aria-labelledby="plaid" {
-            (add::heading("plaid", "Plaid", "Free for ten bank logins"))
+            (heading("plaid", "Plaid", "Free for ten bank logins"))
             p { "Plaid connects to most banks in the US and Canada. You sign in to your bank on Plaid's page." }
             @if status.is_any() {
-                (add::already(connected, Source::Plaid))
+                (already(connected, Source::Plaid))
                 @if status.is_own { (places(status.logins)) }
                 (fields::form("/connections/plaid/link", &person.form_token, html! {
-                    (add::region_field(region))
+                    (region_field(region))
                     button.primary type="submit" { "Connect a bank with Plaid" }
                 }))
             }
@@ -107,41 +103,11 @@ fn keys_form(person: &Person, region: Region, wrong: &FormError) -> Markup {
         "/connections/plaid/keys",
         &person.form_token,
         html! {
-            (add::region_field(region))
+            (region_field(region))
             (id.show(wrong))
             (secret.show(wrong))
             (fields::select("environment", "Environment", &environments, "production"))
             button.outlined type="submit" { "Save keys" }
         },
     )
-}
-
-pub(super) async fn save(person: Person, form: Form) -> PageResult {
-    let environment = plaid::Environment::parse(form.text("environment"));
-    let keys = plaid::Keys {
-        client_id: form.text("client_id").to_owned(),
-        secret: form.text("secret").to_owned(),
-        environment: environment.unwrap_or(plaid::Environment::Production),
-    };
-    let (app, caller) = (person.app(), &person.caller);
-    let region = add::region_of(&form);
-    match connections::save_keys(app, caller, Source::Plaid, &keys.to_secret()).await {
-        Ok(()) => {
-            let message = "Keys saved. You can connect a bank now.";
-            Ok(see_other(&person, &add::url_of(region), message))
-        }
-        Err(error) => again(&person, region, error).await,
-    }
-}
-
-pub(super) async fn delete(person: Person, form: Form) -> PageResult {
-    match connections::delete_keys(person.app(), &person.caller, Source::Plaid).await {
-        Ok(()) => Ok(see_other(&person, add::URL, "Keys deleted.")),
-        Err(error) => again(&person, add::region_of(&form), error).await,
-    }
-}
-
-async fn again(person: &Person, region: Option<Region>, error: service::Error) -> PageResult {
-    let wrong = FormError::from_error(error)?;
-    add::show(person, StatusCode::BAD_REQUEST, region, &wrong, "").await
 }

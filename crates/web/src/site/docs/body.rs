@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::snippet::{self, prose};
-use super::endpoint::words_of;
+use super::words::words_of;
 use crate::api::{Body, Endpoint, Holds, Member};
 
 pub(super) fn table(body: &Body) -> Markup {

@@ -5,12 +5,11 @@ use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
 
 use super::super::markdown;
-use super::super::public_page::{self, PublicNavItem, PublicPage};
+use super::super::public_page::{self, CHANGES_PATH, PublicNavItem, PublicPage};
 use super::{guides, search};
 use crate::WebState;
 use crate::routing::get;
 
-pub(in super::super) const PATH: &str = "/docs/changes";
 const TITLE: &str = "What's new";
 /// The heading after the highlights of a version.
 const ALL_CHANGES: &str = "\n### All changes\n";
@@ -20,11 +19,11 @@ pub(super) fn router() -> Router<WebState> {
     let show = async move |headers: HeaderMap| {
         public_page::send(&headers, StatusCode::OK, page().into_string())
     };
-    Router::new().route(PATH, get(show))
+    Router::new().route(CHANGES_PATH, get(show))
 }
 
 pub(in super::super) fn page() -> Markup {
-    let side = html! { (search::form("")) (guides::contents(PATH)) };
+    let side = html! { (search::form("")) (guides::contents(CHANGES_PATH)) };
     let main = html! {
         h1 { (TITLE) }
         p.lead { "This installation runs version " (env!("CARGO_PKG_VERSION")) "." }

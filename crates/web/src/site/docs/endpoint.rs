@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use wire::v1::Code;
 
 use super::super::snippet::{self, prose};
+use super::words::words_of;
 use super::{body, endpoint_id, endpoint_path, introduction, members, try_form};
 use crate::api::{ENDPOINTS, Endpoint, Parameter, Takes, Verb};
 use crate::openapi::{self, Schemas, examples};
@@ -151,8 +152,4 @@ fn takes(takes: Takes) -> Markup {
             }
         }
     }
-}
-
-pub(super) fn words_of(words: &[&str]) -> Markup {
-    html! { span.words { @for word in words { code { (word) } " " } } }
 }

@@ -9,6 +9,7 @@ use service::platform::limits::Policy;
 use super::super::assets::Asset;
 use super::super::public_page::{self, PublicNavItem, PublicPage};
 use super::super::snippet::{self, curl, curl_post, prose};
+use super::guide_parts::{GuideContext, section};
 use super::introduction::pair;
 use super::{proposing, webhooks};
 use crate::WebState;
@@ -19,12 +20,6 @@ pub(in super::super) struct Guide {
     pub(in super::super) path: &'static str,
     pub(super) title: &'static str,
     body: fn(&GuideContext) -> Markup,
-}
-
-/// Values that the guides' commands use.
-pub(in super::super) struct GuideContext {
-    pub(super) base: String,
-    limit: Policy,
 }
 
 pub(in super::super) const GUIDES: [Guide; 7] = [
@@ -74,15 +69,6 @@ pub(super) fn contents(here: &str) -> Markup {
             @if here != "/docs" { (entry("/docs", "API reference")) }
         }
     }
-}
-
-pub(super) fn section(id: &str, title: &str, body: Markup) -> Markup {
-    html! { section.guide aria-labelledby=(id) { h2 id=(id) { (title) } (body) } }
-}
-
-/// A command with double quotes around the URL, so that the shell expands variables in it.
-pub(super) fn filled(command: &str) -> String {
-    command.replacen('\'', "\"", 2)
 }
 
 fn start(context: &GuideContext) -> Markup {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::super::snippet::prose;
-use super::endpoint::words_of;
+use super::words::words_of;
 use crate::api::{Endpoint, Paging};
 use crate::openapi::{Schemas, beside, is_nullable, reference};
 

@@ -4,6 +4,7 @@ mod body;
 pub(super) mod changes;
 mod endpoint;
 pub(super) mod errors;
+mod guide_parts;
 pub(super) mod guides;
 mod introduction;
 mod members;
@@ -12,6 +13,7 @@ mod search;
 mod try_form;
 pub(super) mod verify_examples;
 mod webhooks;
+mod words;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::snippet::{self, curl, curl_post, prose};
-use super::guides::{GuideContext, filled, section};
+use super::guide_parts::{GuideContext, filled, section};
 use super::introduction::pair;
 
 pub(super) fn body(context: &GuideContext) -> Markup {

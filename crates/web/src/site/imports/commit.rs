@@ -8,7 +8,7 @@ use http::StatusCode;
 use service::ingest::imports::files::{self, CommitOutcome, State};
 use service::{Error, Result};
 
-use super::{HOME, parse, preview, preview_form, result, start, url_of};
+use super::{HOME, parse, preview, preview_form, result, staged, url_of};
 use crate::site::app_page::see_other;
 use crate::site::errors::PageResult;
 use crate::site::fields::FormError;
@@ -129,7 +129,7 @@ async fn within_patience<T: Send + 'static>(
         let done = work.await;
         match &done {
             // Rows of other files may no longer be new.
-            Ok(_) => start::refresh(&app, &caller).await,
+            Ok(_) => staged::refresh(&app, &caller).await,
             Err(error) => tracing::warn!(%error, user = %caller.user, "file import failed"),
         }
         done

@@ -6,7 +6,7 @@ use base::draft::Source;
 use maud::{Markup, html};
 use service::ingest::imports::{self, Import, UndoSummary};
 
-use super::{HOME, start};
+use super::{HOME, staged};
 use crate::site::app_page::see_other;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields;
@@ -96,7 +96,7 @@ pub(super) fn ending(person: &Person, it: &Import) -> Markup {
 pub(super) async fn undo(person: Person, Path(id): Path<String>, _form: Form) -> PageResult {
     let id = ImportId::parse(&id).map_err(|_| PageError::not_found())?;
     let undone = imports::undo(person.app(), &person.caller, id).await?;
-    start::refresh(person.app(), &person.caller).await;
+    staged::refresh(person.app(), &person.caller).await;
     Ok(see_other(&person, HOME, &undo_message(undone)))
 }
 

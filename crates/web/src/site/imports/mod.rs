@@ -8,6 +8,7 @@ mod preview;
 mod preview_form;
 mod questions;
 mod result;
+mod staged;
 mod start;
 
 use axum::Router;

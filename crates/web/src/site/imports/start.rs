@@ -5,10 +5,10 @@ use base::FileId;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use maud::{Markup, html};
 use service::ingest::imports::files::{self, PreviewOutcome, PreviewSummary, StagedFile, State};
-use service::{App, Caller, Error, Result};
+use service::{Error, Result};
 
 use super::history::{self, counts_text};
-use super::{HOME, new_page, size, url_of};
+use super::{HOME, new_page, result, size, staged, url_of};
 use crate::site::app_page::see_other;
 use crate::site::errors::{PageResult, sentence};
 use crate::site::fields::{self, FormError};
@@ -30,7 +30,7 @@ pub(super) async fn post(person: Person, headers: HeaderMap, uploads: Uploads) -
                 [one] => (url_of(*one), String::new()),
                 _ => {
                     // The list shows a summary of each file; errors are shown on the file's own page.
-                    refresh(person.app(), &person.caller).await;
+                    staged::refresh(person.app(), &person.caller).await;
                     (HOME.to_owned(), format!("{count} files ready to review"))
                 }
             };
@@ -86,13 +86,6 @@ async fn show(person: &Person, status: StatusCode, wrong: &FormError) -> PageRes
     let mut page = new_page("Import");
     page.waits = is_committing;
     Ok(page.page_with(status, person, main))
-}
-
-/// Previews the small staged files again, so that their summaries are current. Errors are logged and ignored.
-pub(super) async fn refresh(app: &App, caller: &Caller) {
-    if let Err(error) = files::refresh(app, caller).await {
-        tracing::warn!(%error, user = %caller.user, "staged files could not be previewed");
-    }
 }
 
 /// The upload form. The script adds drag and drop and a progress bar.
@@ -155,7 +148,7 @@ fn row(person: &Person, file: &StagedFile) -> Markup {
                 a href=(url_of(file.id)) { (file.name) }
                 " " span.badge.(class) { (state) }
                 span.soft { (about(file)) }
-                @if file.state == State::Committing { (super::result::bar(person, file.id)) }
+                @if file.state == State::Committing { (result::bar(person, file.id)) }
             }
             @if file.state == State::Open {
                 (fields::form(&format!("{}/discard", url_of(file.id)), &person.form_token, html! {

@@ -17,12 +17,13 @@ use super::errors::{PageError, duration_text};
 use super::fields::FormError;
 use super::form::{self, Form};
 use super::person::{self, Person};
-use super::settings::CONFIRM;
 use super::{cookies, urls};
 use crate::WebState;
 
 pub use lists::{NO_PROOF, SENSITIVE};
 
+/// The page that asks people to confirm before a download, and that the security settings link to.
+pub(super) const CONFIRM: &str = "/settings/security/confirm";
 /// The password field of the confirmation page. No other form has a field of this name.
 const PASSWORD_FIELD: &str = "confirm_password";
 

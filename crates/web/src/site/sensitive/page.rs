@@ -9,10 +9,10 @@ use service::access::users;
 
 use super::{PASSWORD_FIELD, Sensitive};
 use crate::site::app_page::{self, Decision};
-use crate::site::auth::{proof_button, sign_on_proofs};
 use crate::site::errors::{PageError, sentence};
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::{Form, TOKEN_FIELD};
+use crate::site::identity_buttons::{proof_button, sign_on_proofs};
 use crate::site::person::Person;
 
 const TITLE: &str = "Confirm it's you";

@@ -20,8 +20,6 @@ use http::StatusCode;
 use maud::{Markup, html};
 use service::access::users::Role;
 
-pub(super) use security::CONFIRM;
-
 use super::app_page::AppPage;
 use super::assets::Asset;
 use super::navigation::NavItem;

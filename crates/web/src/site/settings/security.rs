@@ -17,16 +17,15 @@ use crate::WebState;
 use crate::routing::{get, get_and_post, post};
 use crate::site::app_page::see_other;
 use crate::site::assets::Asset;
-use crate::site::auth::{passkey_button, sign_on_proofs};
 use crate::site::errors::{PageError, PageResult, sentence};
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
+use crate::site::identity_buttons::{passkey_button, sign_on_proofs};
 use crate::site::person::Person;
-use crate::site::sensitive::Proof;
+use crate::site::sensitive::{CONFIRM, Proof};
 use crate::site::{cookies, sensitive, urls};
 
 const HERE: &str = "/settings/security";
-pub(in crate::site) const CONFIRM: &str = "/settings/security/confirm";
 
 pub(super) fn router() -> Router<WebState> {
     Router::new()

@@ -6,9 +6,9 @@ use service::access::passkeys::{Passkey, RelyingParty};
 use service::access::passwords;
 use service::access::sessions::{Method, Session};
 
-use crate::site::auth::passkey_button;
 use crate::site::fields::{self, Field, FormError};
 use crate::site::format::plural;
+use crate::site::identity_buttons::passkey_button;
 use crate::site::person::Person;
 use crate::site::{snippet, urls};
 

@@ -13,7 +13,7 @@ use http::{HeaderName, header};
 use maud::{Markup, html};
 use service::ledger::attachments::{self, Attachment, BYTES_MAX, COUNT_MAX};
 
-use super::detail;
+use super::address_of;
 use crate::site::app_page::see_other;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, FormError};
@@ -33,7 +33,7 @@ pub(in crate::site) async fn add(
 ) -> PageResult {
     let id = TransactionId::parse(&id).map_err(|_| PageError::not_found())?;
     let back = query.and_then(|it| urls::find_param(&it, "back")).unwrap_or_default();
-    let here = detail::address_of(id, &back);
+    let here = address_of(id, &back);
     let (app, caller) = (person.app(), &person.caller);
     if uploads.files.is_empty() {
         return Ok(see_other(&person, &here, "Choose a file first."));
@@ -99,7 +99,7 @@ pub(in crate::site) async fn delete(
     let id = TransactionId::parse(&id).map_err(|_| PageError::not_found())?;
     let attachment = AttachmentId::parse(&attachment).map_err(|_| PageError::not_found())?;
     attachments::delete(person.app(), &person.caller, attachment).await?;
-    Ok(see_other(&person, &detail::address_of(id, form.text("back")), "File deleted."))
+    Ok(see_other(&person, &address_of(id, form.text("back")), "File deleted."))
 }
 
 /// The files of a transaction, on its page.

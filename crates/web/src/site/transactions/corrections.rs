@@ -11,7 +11,7 @@ use service::classify::transfers;
 use service::insights::transaction_detail::{self, TransactionDetail};
 use service::{Error, insights};
 
-use super::detail;
+use super::{address_of, detail};
 use crate::site::app_page::{see_other, see_other_with_undo};
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::FormError;
@@ -27,7 +27,7 @@ pub(in crate::site) async fn correct(
     let (app, caller) = (person.app(), &person.caller);
     let id = TransactionId::parse(&id).map_err(|_| PageError::not_found())?;
     let transaction = transaction_detail::get(app, caller, id).await?;
-    let here = detail::address_of(id, form.text("back"));
+    let here = address_of(id, form.text("back"));
     let always = form.has("always");
     let correction = changed_values(&transaction, form.text("name"), form.text("category"), always);
     if correction.counterparty.is_none() && correction.category.is_none() {
@@ -85,7 +85,7 @@ pub(in crate::site) async fn hide(
             // Recomputed at once, so that the list no longer shows them.
             insights::pipeline::run_for(app, caller.user).await?;
             let message = "These transactions are now hidden. Balances are not affected.";
-            Ok(see_other(&person, &detail::address_of(id, form.text("back")), message))
+            Ok(see_other(&person, &address_of(id, form.text("back")), message))
         }
         Err(Ok(wrong)) => Ok(detail::page(&person, &transaction, form.text("back"), &wrong)),
         Err(Err(error)) => Err(PageError::from(error)),
@@ -99,7 +99,7 @@ pub(in crate::site) async fn undo(
     form: Form,
 ) -> PageResult {
     let id = TransactionId::parse(&id).map_err(|_| PageError::not_found())?;
-    let here = detail::address_of(id, form.text("back"));
+    let here = address_of(id, form.text("back"));
     match corrections::undo(person.app(), &person.caller, id).await {
         Ok(()) => Ok(see_other(&person, &here, "Correction removed.")),
         // The form was sent twice, and the correction is already removed.
@@ -120,7 +120,7 @@ pub(in crate::site) async fn transfer(
     let transaction = transaction_detail::get(app, caller, id).await?;
     let is_outflow = transaction.amount.minor() < 0;
     let (outflow, inflow) = if is_outflow { (id, other) } else { (other, id) };
-    let here = detail::address_of(id, form.text("back"));
+    let here = address_of(id, form.text("back"));
     if form.text("is") == "transfer" {
         transfers::confirm(app, caller, outflow, inflow).await?;
         Ok(see_other(&person, &here, "Linked as a transfer between your accounts."))
@@ -175,5 +175,5 @@ async fn change_one(
 ) -> PageResult {
     let id = TransactionId::parse(id).map_err(|_| PageError::not_found())?;
     let edit = bulk_edits::apply(person.app(), &person.caller, vec![id], change).await?;
-    Ok(see_other_with_undo(person, &detail::address_of(id, back), message, edit))
+    Ok(see_other_with_undo(person, &address_of(id, back), message, edit))
 }

@@ -13,8 +13,8 @@ use service::classify::transfers::TransferKind;
 use service::classify::{CategorySource, is_own_transfer};
 use service::insights::transaction_detail::{self, TransactionDetail, TransferLeg};
 
-use super::notes::{self, Typed};
-use super::{attachments, category, list, refund};
+use super::note_fields::{self, Typed};
+use super::{address_of, attachments, category, list, refund};
 use crate::site::app_page::AppPage;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
@@ -32,11 +32,6 @@ pub(in crate::site) async fn get(
     let pairs = query.and_then(|it| urls::parse_pairs(&it)).unwrap_or_default();
     let back = pairs.iter().find(|(name, _)| name == "back").map(|(_, it)| it.as_str());
     Ok(page(&person, &transaction, back.unwrap_or_default(), &FormError::default()))
-}
-
-/// The URL of a transaction's page, with the URL to go back to.
-pub(super) fn address_of(id: TransactionId, back: &str) -> String {
-    format!("/transactions/{id}{}", urls::query_string(&[("back", back)]))
 }
 
 pub(super) fn page(
@@ -300,7 +295,7 @@ impl TransactionPage<'_> {
         let it = self.it;
         let (note, tags) = (it.note.as_deref().unwrap_or_default(), it.tags.text());
         let stored = Typed { note, tags: &tags };
-        let body = notes::fields(self.typed.as_ref().unwrap_or(&stored), self.wrong);
+        let body = note_fields::fields(self.typed.as_ref().unwrap_or(&stored), self.wrong);
         html! {
             section.card aria-labelledby="notes" {
                 h2 id="notes" { "Note and tags" }

@@ -7,7 +7,7 @@ use maud::html;
 use service::ingest::manual;
 use service::insights::transaction_detail::{self, TransactionDetail};
 
-use super::detail;
+use super::address_of;
 use super::entry::EntryForm;
 use crate::site::app_page::{AppPage, see_other};
 use crate::site::errors::{PageError, PageResult};
@@ -34,7 +34,7 @@ pub(in crate::site) async fn change(
         manual::update_transaction(person.app(), &person.caller, it.id, entry).await
     };
     match done.await {
-        Ok(()) => Ok(see_other(&person, &detail::address_of(it.id, ""), "Transaction saved.")),
+        Ok(()) => Ok(see_other(&person, &address_of(it.id, ""), "Transaction saved.")),
         Err(error) => {
             let wrong = FormError::from_error(error)?.and(whole.checks(it.amount.currency()));
             Ok(page(&person, &it, &draft, &wrong))
@@ -77,7 +77,7 @@ fn page(
     let (save, delete) =
         (format!("/transactions/{}/edit", it.id), format!("/transactions/{}/delete", it.id));
     let main = html! {
-        p.trail { a href=(detail::address_of(it.id, "")) { "Back to transaction" } }
+        p.trail { a href=(address_of(it.id, "")) { "Back to transaction" } }
         h1 { "Edit transaction" }
         section.card aria-label="Transaction" {
             (wrong.summary())

@@ -12,6 +12,7 @@ pub(super) mod entry;
 pub(super) mod filters;
 mod list;
 pub(super) mod manual;
+mod note_fields;
 pub(super) mod notes;
 pub(super) mod recent;
 pub(super) mod refund;
@@ -32,10 +33,16 @@ use super::assets::Asset;
 use super::errors::PageResult;
 use super::navigation::NavItem;
 use super::person::Person;
+use super::urls;
 use list::List;
 use search::Search;
 
 const ROWS: usize = 50;
+
+/// The URL of a transaction's page, with the URL to go back to.
+fn address_of(id: TransactionId, back: &str) -> String {
+    format!("/transactions/{id}{}", urls::query_string(&[("back", back)]))
+}
 
 pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult {
     let (app, caller) = (person.app(), &person.caller);

@@ -10,7 +10,7 @@ use service::insights::transaction_detail::{self, TransactionDetail};
 use service::ledger::Direction;
 use service::ledger::transactions::Filter;
 
-use super::{detail, rows};
+use super::{address_of, rows};
 use crate::site::app_page::{AppPage, see_other};
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
@@ -46,7 +46,7 @@ pub(in crate::site) async fn link(
     match linked.map_err(FormError::from_error) {
         Ok(()) => {
             let message = "Linked. The refund counts in the category of its purchase.";
-            Ok(see_other(&person, &detail::address_of(refund.id, form.text("back")), message))
+            Ok(see_other(&person, &address_of(refund.id, form.text("back")), message))
         }
         Err(Ok(wrong)) => page(&person, &refund, (form.text("back"), form.text("q")), &wrong).await,
         Err(Err(error)) => Err(PageError::from(error)),
@@ -60,7 +60,7 @@ pub(in crate::site) async fn unlink(
 ) -> PageResult {
     let id = TransactionId::parse(&id).map_err(|_| PageError::not_found())?;
     refunds::unlink(person.app(), &person.caller, id).await?;
-    Ok(see_other(&person, &detail::address_of(id, form.text("back")), "Link removed."))
+    Ok(see_other(&person, &address_of(id, form.text("back")), "Link removed."))
 }
 
 /// Finds a refund: money in.
@@ -88,7 +88,7 @@ async fn page(
     let name = refund.counterparty.as_deref().unwrap_or(&refund.description);
     let view = person.view;
     let main = html! {
-        p.trail { a href=(detail::address_of(refund.id, back)) { "Back to transaction" } }
+        p.trail { a href=(address_of(refund.id, back)) { "Back to transaction" } }
         h1 { "Link a refund to its purchase" }
         p {
             (name) ", " (view.signed(refund.amount)) ", " (view.day(refund.posted_on)) ". "
@@ -163,7 +163,7 @@ fn described(person: &Person, it: &LinkedTransaction, back: &str) -> Markup {
     let view = person.view;
     html! {
         div.what {
-            a href=(detail::address_of(it.id, back)) { (it.name) }
+            a href=(address_of(it.id, back)) { (it.name) }
             span.soft { (view.day(it.posted_on)) " · " (it.account_name) }
         }
         (view.signed(it.amount))

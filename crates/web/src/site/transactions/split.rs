@@ -11,7 +11,7 @@ use service::Error;
 use service::insights::transaction_detail::{self, TransactionDetail};
 use service::ledger::splits::{self, Part};
 
-use super::{category, detail};
+use super::{address_of, category};
 use crate::site::app_page::{AppPage, see_other};
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, FormError};
@@ -71,7 +71,7 @@ pub(in crate::site) async fn save(
         splits::set(person.app(), &person.caller, transaction.id, parts).await
     };
     match saved.await.map_err(FormError::from_error) {
-        Ok(()) => Ok(see_other(&person, &detail::address_of(transaction.id, back), "Split saved.")),
+        Ok(()) => Ok(see_other(&person, &address_of(transaction.id, back), "Split saved.")),
         Err(Ok(wrong)) => Ok(page(&person, &transaction, back, (rows, &wrong))),
         Err(Err(error)) => Err(PageError::from(error)),
     }
@@ -85,7 +85,7 @@ pub(in crate::site) async fn remove(
 ) -> PageResult {
     let id = TransactionId::parse(&id).map_err(|_| PageError::not_found())?;
     splits::remove(person.app(), &person.caller, id).await?;
-    Ok(see_other(&person, &detail::address_of(id, form.text("back")), "Split removed."))
+    Ok(see_other(&person, &address_of(id, form.text("back")), "Split removed."))
 }
 
 async fn find(person: &Person, id: &str) -> Result<TransactionDetail, PageError> {
@@ -204,7 +204,7 @@ fn page(
     };
     let action = format!("/transactions/{}/split", transaction.id);
     let main = html! {
-        p.trail { a href=(detail::address_of(transaction.id, back)) { "Back to transaction" } }
+        p.trail { a href=(address_of(transaction.id, back)) { "Back to transaction" } }
         div.lead-in {
             h1 { "Split " (name) }
             p.big { (person.view.signed(transaction.amount)) }
