@@ -65,6 +65,7 @@ pub const PLACEMENTS: &[(&str, Placement)] = &[
     ("saved_filters", Distributed),
     ("scores", Distributed),
     ("securities", Distributed),
+    ("spending_exceptions", Distributed),
     ("stream_choices", Distributed),
     ("streams", Distributed),
     ("trades", Distributed),

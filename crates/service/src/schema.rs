@@ -206,6 +206,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "bank_ids",
         sql: include_str!("../../../migrations/0041_bank_ids.sql"),
     },
+    Migration {
+        version: 42,
+        name: "spending_exceptions",
+        sql: include_str!("../../../migrations/0042_spending_exceptions.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).

@@ -1,4 +1,4 @@
-//! Authorizing an app by OAuth: from its registration to an API response, or to a denial.
+//! Authorizing an app by OAuth, with and without scripts: from its registration to an API response, or to a denial.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
@@ -131,10 +131,22 @@ fn decide(program: &Program, app: &App, browser: &Browser, button: &str) -> Stri
 #[test]
 fn an_allowed_app_can_read_only_its_scopes_until_its_access_is_revoked() {
     let program = Program::demo();
-    let app = App::register(&program);
     let browser = Browser::start(program.origin());
-    let query = decide(&program, &app, &browser, "Allow");
-    let pair = app.redeem(&program, parameter(&query, "code").unwrap());
+    allow_and_revoke(&program, &browser);
+}
+
+#[test]
+fn an_app_is_allowed_and_its_access_revoked_without_scripts() {
+    let program = Program::demo();
+    let browser = Browser::start(program.origin());
+    browser.without_script();
+    allow_and_revoke(&program, &browser);
+}
+
+fn allow_and_revoke(program: &Program, browser: &Browser) {
+    let app = App::register(program);
+    let query = decide(program, &app, browser, "Allow");
+    let pair = app.redeem(program, parameter(&query, "code").unwrap());
     let token = pair["access_token"].as_str().unwrap();
     let accounts = program.get("/v1/accounts", token);
     assert_eq!(accounts.status, 200, "{}", accounts.json());
@@ -145,15 +157,27 @@ fn an_allowed_app_can_read_only_its_scopes_until_its_access_is_revoked() {
     browser.press("Revoke access");
     browser.sees("Access revoked");
     assert_eq!(program.get("/v1/accounts", token).status, 401);
-    app.assert_no_other_requests(&browser);
+    app.assert_no_other_requests(browser);
 }
 
 #[test]
 fn a_denied_app_gets_an_error_and_no_code() {
     let program = Program::demo();
-    let app = App::register(&program);
     let browser = Browser::start(program.origin());
-    let query = decide(&program, &app, &browser, "Deny");
+    deny(&program, &browser);
+}
+
+#[test]
+fn an_app_is_denied_without_scripts() {
+    let program = Program::demo();
+    let browser = Browser::start(program.origin());
+    browser.without_script();
+    deny(&program, &browser);
+}
+
+fn deny(program: &Program, browser: &Browser) {
+    let app = App::register(program);
+    let query = decide(program, &app, browser, "Deny");
     assert_eq!(parameter(&query, "error"), Some("access_denied"), "{query}");
     assert_eq!(parameter(&query, "code"), None, "{query}");
 }

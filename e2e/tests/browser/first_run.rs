@@ -1,4 +1,4 @@
-//! The first run: only the printed setup code creates the first account.
+//! The first run, with and without scripts: only the printed setup code creates the first account.
 
 use e2e::scenes::{PASSWORD, setup_code};
 use e2e::{Browser, Program};
@@ -8,6 +8,19 @@ use serde_json::json;
 fn the_setup_code_from_the_log_creates_the_first_account() {
     let program = Program::serve();
     let browser = Browser::start(program.origin());
+    set_up(&program, &browser);
+}
+
+#[test]
+fn the_first_account_is_created_without_scripts() {
+    let program = Program::serve();
+    let browser = Browser::start(program.origin());
+    browser.without_script();
+    set_up(&program, &browser);
+}
+
+/// Enters a wrong and then the right setup code, and signs in with the new account.
+fn set_up(program: &Program, browser: &Browser) {
     browser.go("/");
     browser.arrive("/setup");
     browser.set_up("aaaa-aaaa-aaaa");
@@ -15,7 +28,7 @@ fn the_setup_code_from_the_log_creates_the_first_account() {
     browser.assert_accessible();
     browser.expect_refusal("/setup");
 
-    browser.set_up(&setup_code(&program));
+    browser.set_up(&setup_code(program));
     browser.arrive("/");
     browser.assert_accessible();
     browser.assert_clean();

@@ -4,13 +4,12 @@ use e2e::{Browser, Program, pages};
 use serde_json::{Value, json};
 
 /// Finds text that looks like money, in the page, in form fields, and in texts that are read aloud or shown on hover,
-/// and names its element. Rates, limits and prices of securities say nothing about the person.
+/// and names its element. Exchange rates, limits and the cash that a new paper account starts with say nothing about the
+/// person.
 const AMOUNTS: &str = r##"
 const codes = "(USD|EUR|GBP|JPY|CHF|CAD)";
 const money = new RegExp(`[$€£¥]\\s?\\d|\\d[\\d,.]*\\s?${codes}\\b|\\b${codes}\\s?\\d`);
-const general = /^Converted at (the rate of each day\. The newest: )?1 |^In US dollars, up to \$1 billion\.$|, at \$/;
-const isPrice = it => it.closest("[data-label=Price]") ||
-    it.closest("dd")?.parentElement.querySelector("dt").textContent === "Price";
+const general = /^Converted at (the rate of each day\. The newest: )?1 |^In US dollars, up to \$1 billion\.$/;
 const describe = it => {
     const names = [];
     for (; it && it !== document.body && names.length < 4; it = it.parentElement) {
@@ -22,7 +21,7 @@ const describe = it => {
 const found = [];
 const look = (it, text) => {
     const plain = (text ?? "").replace(/\s+/g, " ").trim();
-    if (money.test(plain) && !general.test(plain) && !isPrice(it)) found.push(`${describe(it)}: ${plain}`);
+    if (money.test(plain) && !general.test(plain)) found.push(`${describe(it)}: ${plain}`);
 };
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) look(walker.currentNode.parentElement, walker.currentNode.data);
@@ -30,9 +29,10 @@ for (const name of ["aria-label", "title", "alt", "placeholder"]) {
     document.querySelectorAll(`[${name}]`).forEach(it => look(it, it.getAttribute(name)));
 }
 look(document.head, document.title);
-for (const it of document.querySelectorAll("main input[type=text]")) {
-    const isGeneral = ["passkey_from", "starting_cash_balance"].includes(it.name);
+for (const it of document.querySelectorAll("main input:not([type=hidden]), main textarea")) {
+    const isGeneral = it.name === "starting_cash_balance";
     if (/^-?[\d,]+\.\d\d$/.test(it.value) && !isGeneral) found.push(`${describe(it)}: ${it.value}`);
+    if (it.placeholder) look(it, it.placeholder);
 }
 return found;
 "##;

@@ -1,4 +1,5 @@
-//! Rules: a preview shows what would change before a rule is saved, and the order decides which rule wins.
+//! Rules, with and without scripts: a preview shows what would change before a rule is saved, a rule with the same
+//! conditions replaces an older one, and the order decides which rule wins.
 
 use e2e::{Browser, Program, until};
 
@@ -71,11 +72,39 @@ fn check_order_decides(browser: &Browser) {
     browser.sees(&all("transactions match. 0 of them would change."));
 }
 
+/// A rule with the same conditions as an older one says that it replaces it, before it is saved and afterward.
+fn check_replacement_is_announced(browser: &Browser) {
+    fill_in_rule(browser, "netflix", "Vet");
+    browser.press("Preview changes");
+    browser.sees("You already have a rule with these conditions. Saving this one replaces it:");
+    browser.sees("Every transaction with NETFLIX in the description is categorized as Gifts.");
+    browser.follow("Edit that rule instead");
+    browser.sees("Edit rule");
+    browser.back();
+    browser.sees("Saving this one replaces it:");
+    browser.press("Save rule");
+    browser.sees(
+        "It replaced this rule: Every transaction with NETFLIX in the description is categorized as Gifts.",
+    );
+    assert_eq!(order(browser), ["Vet", "Groceries"]);
+}
+
 #[test]
 fn a_preview_changes_nothing_and_the_order_of_rules_decides() {
     let program = Program::demo();
     let browser = Browser::start(program.origin());
     browser.sign_in(&program);
     check_order_decides(&browser);
+    check_replacement_is_announced(&browser);
     browser.assert_clean();
+}
+
+#[test]
+fn rules_are_previewed_ordered_and_replaced_without_scripts() {
+    let program = Program::demo();
+    let browser = Browser::start(program.origin());
+    browser.without_script();
+    browser.sign_in(&program);
+    check_order_decides(&browser);
+    check_replacement_is_announced(&browser);
 }

@@ -1,6 +1,6 @@
 //! The spending page with and without scripts: every figure opens transactions that add up to it.
 
-use e2e::{Browser, Program};
+use e2e::{Browser, Program, until};
 use serde_json::{Value, json};
 
 /// The name and the amount of the first row of the breakdown that leads to a list.
@@ -38,6 +38,13 @@ fn open_first_group(browser: &Browser) -> String {
     name.to_owned()
 }
 
+/// Removes a filter of the list. Returns the money in without it.
+fn without_filter(browser: &Browser, name: &str) -> String {
+    browser.follow(name);
+    until("the filter is removed", || (!browser.has_link(name)).then_some(()));
+    browser.script(TILE, json!(["Money in"])).as_str().unwrap().to_owned()
+}
+
 fn spending(browser: &Browser) {
     browser.go("/spending");
     browser.follow("Last month");
@@ -58,6 +65,15 @@ fn spending(browser: &Browser) {
     browser.follow("Merchant");
     let merchant = open_first_group(browser);
     browser.sees(&format!("Merchant: {merchant}"));
+    browser.back();
+    // The list of an account leaves out income, so that it adds up to what was spent from it.
+    browser.follow("Account");
+    let account = open_first_group(browser);
+    browser.sees("Counted as spending");
+    browser.sees(&account);
+    let income = browser.script(TILE, json!(["Money in"]));
+    let in_all = without_filter(browser, "Counted as spending");
+    assert!(cents(&in_all) > cents(income.as_str().unwrap()), "{account}: {in_all}, {income}");
     flow(browser);
 }
 

@@ -57,10 +57,23 @@ fn listen_shows_the_next_transaction_and_the_portal_shows_the_attempt() {
 #[test]
 fn an_endpoint_can_be_created_tested_rotated_disabled_and_deleted() {
     let program = Program::demo();
-    let developer_server = DeveloperServer::start();
-    let listener = Listener::start(&program, "127.0.0.1:0", &["--forward", &developer_server.url]);
     let browser = Browser::start(program.origin());
     browser.sign_in(&program);
+    manage_endpoint(&program, &browser);
+}
+
+#[test]
+fn an_endpoint_can_be_created_tested_rotated_disabled_and_deleted_without_scripts() {
+    let program = Program::demo();
+    let browser = Browser::start(program.origin());
+    browser.without_script();
+    browser.sign_in(&program);
+    manage_endpoint(&program, &browser);
+}
+
+fn manage_endpoint(program: &Program, browser: &Browser) {
+    let developer_server = DeveloperServer::start();
+    let listener = Listener::start(program, "127.0.0.1:0", &["--forward", &developer_server.url]);
     browser.go("/settings/webhooks");
     browser.fill("URL", "http://example.com/");
     browser.press("Create endpoint");
@@ -77,7 +90,7 @@ fn an_endpoint_can_be_created_tested_rotated_disabled_and_deleted() {
 
     browser.press("Send test event");
     browser.sees("Delivered: 200");
-    open_details(&browser);
+    open_details(browser);
     browser.sees("seen by the program");
     listener.wait_for_line(&["webhook.test", "answered 200 in"]);
     developer_server.respond_with(503);
@@ -85,7 +98,7 @@ fn an_endpoint_can_be_created_tested_rotated_disabled_and_deleted() {
     browser.sees("Delivery failed: 503");
     browser.assert_accessible();
 
-    open_details(&browser);
+    open_details(browser);
     browser.press("Rotate signing secret");
     browser.sees("Signing secret rotated");
     browser.follow("I've copied it");
@@ -95,7 +108,7 @@ fn an_endpoint_can_be_created_tested_rotated_disabled_and_deleted() {
     browser.sees("Endpoint disabled.");
     browser.press("Enable endpoint");
     browser.sees("Endpoint enabled");
-    open_details(&browser);
+    open_details(browser);
     browser.press("Delete endpoint");
     browser.sees("Endpoint deleted.");
 }

@@ -1,12 +1,12 @@
 //! Corrections: the person overrides how transactions are classified, and sees the effect at once.
 
-use base::{RuleId, TransactionId};
+use base::TransactionId;
 use calc::enrich::{UNKNOWN, clean};
 use db::Tx;
 
 use super::overrides::{self, Override, TRANSACTIONS_MAX};
 use super::reclassify::reclassify_transactions;
-use super::rules::{self, NewRule};
+use super::rules::{self, CreatedRule, NewRule};
 use crate::platform::audit::{self, Note};
 use crate::platform::dirty_queue;
 use crate::{App, Caller, Error, Result};
@@ -47,7 +47,7 @@ pub async fn correct_always(
     caller: &Caller,
     transaction: TransactionId,
     values: Override,
-) -> Result<RuleId> {
+) -> Result<CreatedRule> {
     correct_with_rule(app, caller, transaction, (values, false)).await
 }
 
@@ -57,7 +57,7 @@ pub async fn correct_from_now_on(
     caller: &Caller,
     transaction: TransactionId,
     values: Override,
-) -> Result<RuleId> {
+) -> Result<CreatedRule> {
     correct_with_rule(app, caller, transaction, (values, true)).await
 }
 
@@ -66,11 +66,11 @@ async fn correct_with_rule(
     caller: &Caller,
     transaction: TransactionId,
     (values, from_now_on): (Override, bool),
-) -> Result<RuleId> {
+) -> Result<CreatedRule> {
     caller.require_owner("transaction")?;
     values.check()?;
     let (mine, caller, now) = (app.clone(), caller.clone(), app.clock.now());
-    let id: RuleId = app.ids.make();
+    let id = app.ids.make();
     let save = move |tx: &mut Tx<'_>| {
         let description = overrides::save(tx, caller.user, now, transaction, &values)?;
         if clean(&description).key == UNKNOWN {
@@ -83,10 +83,10 @@ async fn correct_with_rule(
         audit::note(tx, caller.user, now, note)?;
         let rule =
             NewRule { like: Some(description), sets: values, from_now_on, ..NewRule::default() };
-        rules::save(tx, caller.user, (&caller).into(), now, (id, &rule))?;
+        let replaced = rules::save(tx, caller.user, (&caller).into(), now, (id, &rule))?;
         reclassify_transactions(tx, &mine, caller.user, &[transaction])?;
         dirty_queue::mark_all_dirty(tx, caller.user)?;
-        Ok(id)
+        Ok(CreatedRule { id, replaced })
     };
     app.db.write(save).await
 }

@@ -29,8 +29,8 @@ pub struct RulePreview {
     pub changing: i64,
     /// The newest that would change.
     pub examples: Vec<PreviewedChange>,
-    /// The number of older rules with the same conditions that a new rule would replace.
-    pub replaced: usize,
+    /// The older rules with the same conditions that a new rule would replace.
+    pub replaced: Vec<RuleId>,
 }
 
 /// A transaction that a rule would change. What does not change is none.
@@ -65,8 +65,11 @@ pub async fn preview(
     let draft = draft(new, replaced, stored.iter().filter_map(|(_, it)| it.position).min())?;
     // An edited rule replaces no other, and neither does a rule that leaves older transactions alone.
     let replaced = match replaces.is_some() || new.from_now_on {
-        true => 0,
-        false => stored.iter().filter(|(_, it)| is_replaced(it, &draft)).count(),
+        true => Vec::new(),
+        false => {
+            let replaced = stored.iter().filter(|(_, it)| is_replaced(it, &draft));
+            replaced.map(|(id, _)| *id).collect()
+        }
     };
     let others = stored.into_iter().filter(|(id, _)| Some(*id) != replaces);
     let others = others.enumerate().map(|(age, (_, it))| enrich::Rule { id: age as u64, ..it });

@@ -111,11 +111,11 @@ pub struct RuleEdit {
 }
 
 /// A rule that was created.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct CreatedRule {
     pub id: RuleId,
-    /// The number of older rules with the same conditions that it replaced.
-    pub replaced: u64,
+    /// The older rules with the same conditions that it replaced.
+    pub replaced: Vec<RuleId>,
 }
 
 pub async fn create(app: &App, caller: &Caller, new: NewRule) -> Result<CreatedRule> {
@@ -177,14 +177,14 @@ fn match_text(key: Option<&str>, words: Option<&str>) -> String {
         .unwrap_or_else(|| "every matching transaction".to_owned())
 }
 
-/// Stores a rule. It replaces older rules with the same match that set no more than it does, and returns their number.
+/// Stores a rule. It replaces older rules with the same match that set no more than it does, and returns them.
 pub(crate) fn save(
     tx: &mut Tx<'_>,
     user: UserId,
     actor: Actor,
     now: Timestamp,
     (id, new): (RuleId, &NewRule),
-) -> Result<u64> {
+) -> Result<Vec<RuleId>> {
     let key = new.like.as_deref().map(|it| clean(it).key);
     let words = new.words.as_deref().map(|it| it.trim().to_uppercase()).filter(|it| !it.is_empty());
     let NewRule { account_id, direction, amounts, sets, hides, from_now_on, .. } = new;
@@ -196,7 +196,7 @@ pub(crate) fn save(
     let name = &sets.counterparty;
     let (stored_hides, holds_from) = (hides.then_some(HIDES), from_now_on.then_some(now));
     // A rule that holds from now on leaves older transactions to the older rules, so it replaces none.
-    let mut replaced = 0;
+    let mut replaced = Vec::new();
     if !from_now_on {
         let same = params![
             user,
@@ -211,7 +211,7 @@ pub(crate) fn save(
             least,
             most
         ];
-        replaced = tx.execute(REPLACE, same)?;
+        replaced = tx.all(REPLACE, same, |row| row.get(0))?;
     }
     let count = tx.first(COUNT, params![user], |row| row.get::<i64>(0))?.unwrap_or(0);
     if count >= RULES_MAX {
@@ -239,7 +239,7 @@ pub(crate) fn save(
     tx.execute(INSERT, values)?;
     let (matched, effect) =
         (match_text(key.as_deref(), words.as_deref()), effect_text(sets, *hides));
-    let instead = match replaced {
+    let instead = match replaced.len() {
         0 => "",
         1 => ", instead of an older rule",
         _ => ", instead of older rules",
@@ -395,7 +395,7 @@ const REPLACE: &str =
     and amount_least is not distinct from $10 and amount_most is not distinct from $11
     and (counterparty is null or cast($6 as text) is not null)
     and (category is null or cast($7 as text) is not null)
-    and (hides is null or cast($8 as text) is not null)";
+    and (hides is null or cast($8 as text) is not null) returning id";
 const COUNT: &str = "select cast(count(*) as bigint) from rules where user_id = $1";
 pub(super) const INSERT: &str =
     "insert into rules (user_id, id, merchant_key, words, account_id, direction, counterparty,

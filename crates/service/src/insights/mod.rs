@@ -17,7 +17,7 @@ pub mod transaction_detail;
 pub(crate) fn statements() -> Vec<&'static str> {
     [
         &benefits::statements(),
-        cash_flow::STATEMENTS,
+        &cash_flow::statements(),
         &household_ledger::statements(),
         &income::statements(),
         &pipeline::statements(),

@@ -5,6 +5,7 @@
 
 mod hidden;
 mod packing;
+mod spending_exceptions;
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +38,8 @@ pub(super) fn recompute(
 ) -> Result<()> {
     let window = first_month_in_window(run.today);
     let mut packed = pack(household, flows, |on| on >= window);
+    let days = days_from_date(window)..=i64::MAX;
+    spending_exceptions::recompute(tx, run.user, (household, flows), days)?;
     let stored =
         tx.all(DIGESTS, params![run.user], |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)))?;
     let stored: BTreeMap<i64, i64> = stored.into_iter().collect();
@@ -47,6 +50,8 @@ pub(super) fn recompute(
         let past = household_ledger::of_past(tx, &run.household(None), context)?;
         let (_, flows) = analyze_with_cash_flows(&past.ledger);
         packed = pack(&past, &flows, |on| first <= on && on <= last);
+        let days = days_from_date(first)..=days_from_date(last);
+        spending_exceptions::recompute(tx, run.user, (&past, &flows), days)?;
         save(tx, run, &stored, days_from_date(first)..days_from_date(last), &packed)?;
     }
     Ok(())
@@ -179,4 +184,8 @@ const DELETE: &str = "delete from cash_flow_months where user_id = $1 and month 
 const MONTHS: &str = "select month, flows from cash_flow_months
     where user_id = $1 and month between $2 and $3 order by month";
 
-pub(super) const STATEMENTS: &[&str] = &[DIGESTS, FIRST, SAVE, DELETE, MONTHS];
+const OWN_STATEMENTS: &[&str] = &[DIGESTS, FIRST, SAVE, DELETE, MONTHS];
+
+pub(super) fn statements() -> Vec<&'static str> {
+    [OWN_STATEMENTS, spending_exceptions::STATEMENTS].concat()
+}

@@ -20,7 +20,7 @@ use crate::{App, Error, Result};
 pub(crate) use figures::figures;
 
 /// To be raised when a method or a stored shape changes, so that everything is recomputed.
-const METHOD_VERSION: i64 = 5;
+const METHOD_VERSION: i64 = 6;
 /// The version, and a fingerprint of the tables of words and merchants, because nobody would remember to raise the
 /// version when they change.
 static METHOD: LazyLock<i64> =

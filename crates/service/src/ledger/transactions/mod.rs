@@ -63,6 +63,8 @@ pub struct Filter {
     pub tag: Option<String>,
     /// Only transactions with exactly this counterparty, as spending by merchant groups them.
     pub counterparty: Option<String>,
+    /// Only transactions that count as spending, refunds included, as the sums of spending count them.
+    pub spending: bool,
 }
 
 /// The count and cursors of a page, without its rows.

@@ -183,6 +183,7 @@ impl<'a> Query<'a> {
             Some(false) => " and transfer_kind is null",
             None => "",
         });
+        self.sql.push_str(if filter.spending { SPENDING } else { "" });
         if let Some(tag) = prepared.tag.as_deref() {
             let at = self.bind(tag);
             // Asked for by their keys, because SQLite would otherwise walk the list and not the index of tags.
@@ -338,6 +339,13 @@ const SUMS: &str = "cast(count(*) as bigint),
     cast(sum(case when amount_minor > 0 and transfer_kind is null then amount_minor else 0 end) as bigint),
     cast(sum(case when amount_minor < 0 and transfer_kind is null then amount_minor else 0 end) as bigint)
     from transactions t where user_id = $1";
+// Money out of an account that is spent from is spending, except where the recompute found that the sign is wrong.
+const SPENDING: &str = " and case when amount_minor < 0 and transfer_kind is null
+    and account_id in (select a.id from accounts a where a.user_id = $1 and a.kind in ('depository', 'credit'))
+    then not exists (select 1 from spending_exceptions e
+        where e.user_id = $1 and e.posted_on = t.posted_on and e.id = t.id)
+    else exists (select 1 from spending_exceptions e
+        where e.user_id = $1 and e.posted_on = t.posted_on and e.id = t.id) end";
 // The account, as an expression that no index is sorted by: SQLite would otherwise read an index for its order and look
 // up each row, which costs four times as much as reading the rows themselves.
 const ACCOUNT_UNORDERED: &str = "nullif(account_id, user_id)";
@@ -380,6 +388,7 @@ pub(crate) fn statement_variants() -> Vec<String> {
             amount_max: (on(9) && on(4)).then_some(Fixed9::ZERO),
             tag: (on(9) && on(2)).then(|| "work".to_owned()),
             counterparty: (on(9) && on(1)).then(|| "Apple".to_owned()),
+            spending: on(9) && on(0),
         };
         let prepared = PreparedFilter::new(&filter, on(7));
         for caller in &callers {

@@ -92,7 +92,7 @@ async fn a_rule_from_now_on_changes_earlier_transactions_only_when_applied_to_th
     let rows = listed::all(app, caller, &Default::default()).await;
     let fixed = rows.iter().find(|it| it.minor == -4_210).unwrap().id;
     let rule =
-        corrections::correct_from_now_on(app, caller, fixed, categorized(VET)).await.unwrap();
+        corrections::correct_from_now_on(app, caller, fixed, categorized(VET)).await.unwrap().id;
     recompute_all(&world).await;
     assert_eq!(count(&world, &robin, VET).await, 1, "only the corrected one");
     assert_eq!(count_matches(&world, &robin, rule).await, (0, 3));

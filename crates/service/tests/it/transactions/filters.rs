@@ -106,6 +106,7 @@ async fn combined_filters_return_what_matches_all_of_them() {
         amount_max: Some(amount("4.50")),
         tag: None,
         counterparty: None,
+        spending: true,
     };
     assert_eq!(found(&world, &robin, strict.clone()).await, ["CAFE"]);
     let larger = Filter { amount_min: Some(amount("4.51")), amount_max: None, ..strict.clone() };

@@ -1,7 +1,7 @@
 //! The page of one proposal: what, how much, from which account, why and until when, with two buttons.
 
 use axum::extract::Path;
-use base::{Fixed9, ThreadId};
+use base::{Currency, Fixed9, ThreadId};
 use http::StatusCode;
 use maud::{Markup, html};
 use service::access::passkeys::RelyingParty;
@@ -105,9 +105,9 @@ fn trade_facts(person: &Person, trade: &TradeDetails, priced: Option<&SourcedQuo
             }
             div {
                 dt { "Price" }
-                @if let Some(priced) = priced { (price_now(priced)) } @else {
+                @if let Some(priced) = priced { (price_now(person, priced)) } @else {
                     dd {
-                        (known(&trade.current_price_display))
+                        (hide(&known(&trade.current_price_display)))
                         span.soft { (known(&trade.quote_as_of_label)) ", when proposed" }
                     }
                 }
@@ -116,10 +116,10 @@ fn trade_facts(person: &Person, trade: &TradeDetails, priced: Option<&SourcedQuo
     }
 }
 
-fn price_now(priced: &SourcedQuote) -> Markup {
+fn price_now(person: &Person, priced: &SourcedQuote) -> Markup {
     html! {
         dd {
-            (priced.quote.price.pretty_dollars())
+            (person.view.price_text(priced.quote.price, Currency::USD))
             @if let Some(change) = actions::change_display(priced) { " " span.count { (change) } }
             @if priced.is_stale { " " span.badge.warn { "Stale" } }
             span.soft { (actions::as_of_label(priced)) }

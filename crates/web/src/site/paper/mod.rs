@@ -4,7 +4,7 @@ mod order;
 
 use axum::Router;
 use axum::extract::{Path, RawQuery};
-use base::{Money, PaperAccountId, Percent};
+use base::{Currency, Money, PaperAccountId, Percent};
 use maud::{Markup, html};
 use service::platform::cursors::Page;
 use service::trading::paper::{self, Account, Activity, Holding};
@@ -189,7 +189,7 @@ fn holding(view: View, it: &Holding) -> Markup {
             td.figure data-label="Price" {
                 @match quote {
                     Some(priced) => {
-                        (priced.quote.price.pretty_dollars())
+                        (view.price_text(priced.quote.price, Currency::USD))
                         @if priced.is_stale { " " span.badge.warn { "Stale" } }
                     }
                     None => span.soft { "Unknown" },
@@ -212,7 +212,7 @@ fn activity(person: &Person, it: &Activity) -> Markup {
                 (it.name())
                 span.soft {
                     (person.view.time_ago(it.at, person.app().clock.now()))
-                    @if let Some(price) = it.price { ", at " (price.pretty_dollars()) }
+                    @if let Some(price) = it.price { ", at " (view.price_text(price, Currency::USD)) }
                     @if it.realised_minor != 0 {
                         ", realized " (view.signed(dollars(it.realised_minor)))
                     }
@@ -228,7 +228,7 @@ fn activity(person: &Person, it: &Activity) -> Markup {
 }
 
 fn dollars(minor: i64) -> Money {
-    Money::new(minor, base::Currency::USD)
+    Money::new(minor, Currency::USD)
 }
 
 /// Parses the id in a path. A malformed id gets the same page as an unknown one.

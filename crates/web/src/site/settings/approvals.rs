@@ -10,7 +10,7 @@ use crate::site::app_page::see_other;
 use crate::site::errors::PageResult;
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
-use crate::site::format::plain_amount;
+use crate::site::format::{or_stored, plain_amount};
 use crate::site::person::Person;
 
 const HERE: &str = "/settings/approvals";
@@ -27,7 +27,10 @@ const LIVES: [(&str, &str); 7] = [
 
 pub(super) async fn get(person: Person) -> PageResult {
     let policy = actions::get_policy(person.app(), &person.caller).await?;
-    Ok(page(&person, &FormValues::from(policy), &FormError::default(), StatusCode::OK))
+    let stored = FormValues::from(policy);
+    let passkey_from = person.view.field_text(&stored.passkey_from);
+    let shown = FormValues { passkey_from, ..stored };
+    Ok(page(&person, &shown, &FormError::default(), StatusCode::OK))
 }
 
 /// The values of the form.
@@ -57,7 +60,9 @@ pub(super) async fn post(person: Person, form: Form) -> PageResult {
         passkey_from: form.text("passkey_from").to_owned(),
         proposals_a_day: form.text("proposals_a_day").to_owned(),
     };
-    let saved = match read(&typed) {
+    // Where amounts are hidden, the form is sent with dots in place of the stored one.
+    let stored = FormValues::from(actions::get_policy(person.app(), &person.caller).await?);
+    let saved = match read(&typed, or_stored(&typed.passkey_from, &stored.passkey_from)) {
         Ok(policy) => actions::set_policy(person.app(), &person.caller, policy).await,
         Err(error) => Err(error),
     };
@@ -70,14 +75,14 @@ pub(super) async fn post(person: Person, form: Form) -> PageResult {
     }
 }
 
-fn read(typed: &FormValues) -> service::Result<Policy> {
+fn read(typed: &FormValues, passkey_from: &str) -> service::Result<Policy> {
     let whole = |name: &str, text: &str| {
         let wrong = || service::Error::invalid(name, "enter a whole number");
         text.parse::<i64>().map_err(|_| wrong())
     };
     let passkey_from_minor = match typed.passkey {
         true => {
-            let read = Money::parse(&typed.passkey_from.replace(',', ""), Currency::USD);
+            let read = Money::parse(&passkey_from.replace(',', ""), Currency::USD);
             let wrong =
                 |_| service::Error::invalid("passkey_from", "enter an amount such as 1000.00");
             Some(read.map_err(wrong)?.minor())

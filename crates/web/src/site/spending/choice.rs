@@ -107,16 +107,16 @@ impl Choice {
         format!("/spending{query}")
     }
 
-    /// The transactions of the period, with one more filter.
+    /// What counts as spending in the period, with one more filter.
     pub(super) fn transactions(&self, filter: (&str, &str)) -> String {
         let (from, to) = (self.days.start.to_string(), self.days.end.to_string());
-        // Spending counts posted transactions only.
+        // Spending counts posted transactions only. Without income, the list adds up to the figure.
         let query = urls::query_string(&[
             filter,
             ("from", &from),
             ("to", &to),
-            ("transfers", "hide"),
             ("status", "posted"),
+            ("counts", "spending"),
         ]);
         format!("/transactions{query}")
     }

@@ -6,7 +6,7 @@ use base::category::Category;
 use service::classify::bulk_edits::{self, BulkChange};
 use service::classify::corrections;
 use service::classify::overrides::{Override, TransferMark, Visibility};
-use service::classify::rules::{self, NewRule};
+use service::classify::rules::{self, CreatedRule, NewRule};
 use service::classify::transfers;
 use service::insights::transaction_detail::{self, TransactionDetail};
 use service::{Error, insights};
@@ -33,21 +33,36 @@ pub(in crate::site) async fn correct(
     if correction.counterparty.is_none() && correction.category.is_none() {
         return Ok(see_other(&person, &here, "No changes."));
     }
-    let (outcome, saved) = match (always, form.has("past")) {
-        (true, true) => (
-            corrections::correct_always(app, caller, id, correction).await.map(|_| ()),
-            "Saved. The rule will also apply to past transactions in a moment.",
-        ),
-        (true, false) => (
-            corrections::correct_from_now_on(app, caller, id, correction).await.map(|_| ()),
-            "Saved. The rule applies to new transactions.",
-        ),
-        (false, _) => (corrections::correct(app, caller, vec![id], correction).await, "Saved."),
+    let outcome = match (always, form.has("past")) {
+        (true, true) => {
+            let created = corrections::correct_always(app, caller, id, correction).await;
+            let saved = "Saved. The rule will also apply to past transactions in a moment.";
+            created.map(|it| format!("{saved}{}", replaced_text(&it)))
+        }
+        (true, false) => {
+            let created = corrections::correct_from_now_on(app, caller, id, correction).await;
+            created.map(|it| {
+                format!("Saved. The rule applies to new transactions.{}", replaced_text(&it))
+            })
+        }
+        (false, _) => {
+            let corrected = corrections::correct(app, caller, vec![id], correction).await;
+            corrected.map(|()| "Saved.".to_owned())
+        }
     };
     match outcome.map_err(FormError::from_error) {
-        Ok(()) => Ok(see_other(&person, &here, saved)),
+        Ok(saved) => Ok(see_other(&person, &here, &saved)),
         Err(Ok(wrong)) => Ok(detail::page(&person, &transaction, form.text("back"), &wrong)),
         Err(Err(error)) => Err(PageError::from(error)),
+    }
+}
+
+/// Says that a rule took the place of older ones, which the person may not expect.
+fn replaced_text(created: &CreatedRule) -> &'static str {
+    match created.replaced.len() {
+        0 => "",
+        1 => " It replaced your older rule for this merchant.",
+        _ => " It replaced your older rules for this merchant.",
     }
 }
 
@@ -81,11 +96,12 @@ pub(in crate::site) async fn hide(
     let like = Some(transaction.description.clone());
     let rule = NewRule { like, hides: true, ..NewRule::default() };
     match rules::create(app, caller, rule).await.map_err(FormError::from_error) {
-        Ok(_) => {
+        Ok(created) => {
             // Recomputed at once, so that the list no longer shows them.
             insights::pipeline::run_for(app, caller.user).await?;
             let message = "These transactions are now hidden. Balances are not affected.";
-            Ok(see_other(&person, &address_of(id, form.text("back")), message))
+            let message = format!("{message}{}", replaced_text(&created));
+            Ok(see_other(&person, &address_of(id, form.text("back")), &message))
         }
         Err(Ok(wrong)) => Ok(detail::page(&person, &transaction, form.text("back"), &wrong)),
         Err(Err(error)) => Err(PageError::from(error)),

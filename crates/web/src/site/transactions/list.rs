@@ -76,6 +76,7 @@ impl List<'_> {
         let states =
             [("", "All"), ("pending", "Pending"), ("posted", "Posted"), ("hidden", "Hidden")];
         let transfers = [("", "Shown"), ("hide", "Hidden"), ("only", "Only transfers")];
+        let counts = [("", "Everything"), ("spending", "What counts as spending")];
         let sorts = [
             ("", "Newest first"),
             ("oldest", "Oldest first"),
@@ -104,6 +105,7 @@ impl List<'_> {
                         (fields::select(
                             "transfers", "Transfers", &transfers, search.value("transfers")
                         ))
+                        (fields::select("counts", "Show", &counts, search.value("counts")))
                         (fields::select("sort", "Order", &sorts, search.sort.as_str()))
                         button type="submit" { "Apply filters" }
                     }

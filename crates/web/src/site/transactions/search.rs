@@ -16,7 +16,7 @@ const TEXT_MAX: usize = 100;
 /// The names of merchants come from banks, so they can be longer than what a person types.
 const MERCHANT_MAX: usize = 500;
 /// The filters in the order of the URL; the cursor comes last.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "q",
     "merchant",
     "account",
@@ -27,6 +27,7 @@ const NAMES: [&str; 10] = [
     "direction",
     "status",
     "transfers",
+    "counts",
 ];
 
 /// The parameter that shows all dates where no filter is set, and its only value.
@@ -185,6 +186,7 @@ impl Search {
             "direction" => filter.direction = Some(direction(value)?),
             "status" if value == "hidden" => filter.hidden = true,
             "status" => filter.pending = Some(one_of(value, "pending", "posted")?),
+            "counts" => filter.spending = spending(value)?,
             _ => filter.transfers = Some(one_of(value, "only", "hide")?),
         }
         Ok(())
@@ -319,6 +321,7 @@ impl Search {
             ("status", "pending") => "Pending".to_owned(),
             ("status", "hidden") => "Hidden".to_owned(),
             ("status", _) => "Posted".to_owned(),
+            ("counts", _) => "Counted as spending".to_owned(),
             (_, "only") => "Transfers only".to_owned(),
             (_, _) => "No transfers".to_owned(),
         }
@@ -350,6 +353,11 @@ fn date(value: &str) -> Result<Date, String> {
 fn direction(value: &str) -> Result<Direction, String> {
     let into = one_of(value, "in", "out")?;
     Ok(if into { Direction::Inflow } else { Direction::Outflow })
+}
+
+/// Whether the list is of what counts as spending. It can be nothing else.
+fn spending(value: &str) -> Result<bool, String> {
+    one_of(value, "spending", "")
 }
 
 fn one_of(value: &str, yes: &str, no: &str) -> Result<bool, String> {

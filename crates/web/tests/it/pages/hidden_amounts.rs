@@ -91,6 +91,16 @@ async fn forms(world: &World, robin: &Person, browser: &mut Browser) -> Vec<Form
             rule.clone(),
             &[("words", "KROGER"), ("amount_most", "58.35"), ("hides", "yes")],
         ),
+        form(
+            "/settings/approvals",
+            "/settings/approvals".to_owned(),
+            &[
+                ("life_seconds", "3600"),
+                ("passkey", "1"),
+                ("passkey_from", "1357.90"),
+                ("proposals_a_day", "25"),
+            ],
+        ),
         form(&edit, edit.clone(), &entry),
         form(&split, split.clone(), &parts("30.15", "11.95")),
     ]

@@ -41,12 +41,24 @@ async fn a_new_rule_is_previewed_before_it_is_saved() {
     let text =
         "Every transaction from <strong>Kroger</strong> of $40.00 to $50.00 is categorized as";
     assert!(page.contains("Rule saved") && page.contains(text), "{page}");
-    // A rule with the same conditions replaces the older one, and says so before and after.
+    let [older] = &rules::list(&world.app, &robin.caller).await.unwrap()[..] else { panic!() };
+    // A rule with the same conditions replaces the older one, and names it before and after.
     let page = browser.post(path, &draft("40", "preview")).await.good();
-    let replaces = "replaces your older rule with the same conditions";
-    assert!(page.contains(replaces), "{page}");
+    let replaces = "already have a rule with these conditions. Saving this one replaces it";
+    assert!(page.contains(replaces) && page.contains(text), "{page}");
+    assert!(page.contains(&format!("href=\"/settings/rules/{}\"", older.id)), "{page}");
     let page = browser.submit(path, &draft("40", "save")).await.good();
-    assert!(page.contains(replaces), "{page}");
+    let replaced = "It replaced this rule: Every transaction from Kroger of $40.00 to $50.00 is \
+                    categorized as Vet.";
+    assert!(page.contains(replaced), "{page}");
+    // So do the forms of a transaction.
+    let kroger = id_of(&world, &robin, "KROGER").await;
+    let always = |category| [("category", category), ("always", "yes"), ("past", "yes")];
+    let correct = format!("/transactions/{kroger}");
+    let page = browser.submit(&correct, &always("TRAVEL_FLIGHTS")).await.good();
+    assert!(page.contains("Saved.") && !page.contains("It replaced"), "{page}");
+    let page = browser.submit(&correct, &always("MEDICAL_VETERINARY_SERVICES")).await.good();
+    assert!(page.contains("It replaced your older rule for this merchant."), "{page}");
     insights::pipeline::run_all(&world.app).await.unwrap();
     let page = browser.get("/transactions?category=MEDICAL_VETERINARY_SERVICES").await.good();
     assert!(page.contains("KROGER"), "{page}");

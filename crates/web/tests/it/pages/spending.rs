@@ -122,6 +122,40 @@ async fn a_merchant_opens_exactly_its_transactions_and_they_add_up() {
     }
 }
 
+/// The amount of a tile above the list of transactions, in cents.
+fn tile(list: &str, name: &str) -> i64 {
+    let sums = between(list, "<dl class=\"tiles sums\">", "</dl>");
+    let amount = between(sums, &format!("{name}</dt>"), "</dd>");
+    cents(between(amount, "class=\"amount\">", "<"))
+}
+
+fn cents(amount: &str) -> i64 {
+    amount.replace(['$', ',', '.'], "").parse().unwrap_or_else(|_| panic!("{amount}"))
+}
+
+#[tokio::test]
+async fn an_account_opens_what_was_spent_from_it_and_the_rows_add_up() {
+    let world = World::new().await;
+    let mut browser = robin(&world).await;
+    let page = browser.get("/spending?by=account&period=this_year").await.good();
+    let groups = between(&page, "id=\"groups\"", "</section>");
+    let href = link(groups, "/transactions?account=");
+    // 1,020 on food, and 400 on a trip after its refund; pay of 3,000 came to the same account.
+    let spent = groups.split("class=\"amount\">").nth(1).unwrap().split('<').next().unwrap();
+    assert_eq!(cents(spent), 142_000, "{groups}");
+    let list = browser.get(&href.replace("&amp;", "&")).await.good();
+    assert!(list.contains("Counted as spending") && !list.contains("Acme"), "{list}");
+    assert_eq!((tile(&list, "Net"), tile(&list, "Money in")), (-142_000, 10_000), "{list}");
+    let rows = list.split("<td class=\"what\">").skip(1);
+    let amounts = rows.map(|it| between(it, "<td class=\"figure\">", "</td>"));
+    let amounts: Vec<i64> =
+        amounts.map(|it| cents(&between(it, "class=\"amount\">", "<").replace('+', ""))).collect();
+    assert_eq!((amounts.len(), amounts.iter().sum::<i64>()), (6, -142_000), "{amounts:?}");
+    let wrong = browser.get("/transactions?counts=income").await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+    assert!(wrong.text.contains("“income” isn't a valid choice."), "{}", wrong.text);
+}
+
 #[tokio::test]
 async fn charts_and_comparisons_name_the_currencies_that_they_leave_out() {
     let world = World::new().await;

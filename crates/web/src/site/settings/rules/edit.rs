@@ -9,8 +9,8 @@ use service::classify::rule_preview::{self, RulePreview};
 use service::classify::rules::{self, NewRule, Rule, RuleEdit};
 use service::ledger::accounts::{self, Account, Filter, Status};
 
-use super::parse;
 use super::rule_form::{self, RuleForm};
+use super::{parse, sentence};
 use crate::site::app_page::see_other;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, FormError};
@@ -24,12 +24,16 @@ use crate::site::urls;
 struct Outcome {
     wrong: FormError,
     preview: Option<RulePreview>,
+    /// The older rules that the new one would replace.
+    replaced: Vec<Rule>,
 }
 
 /// The result of the form's buttons.
 enum Done {
-    Previewed(RulePreview),
-    Saved { replaced: u64 },
+    /// With the older rules that it would replace.
+    Previewed { preview: RulePreview, replaced: Vec<Rule> },
+    /// With the older rules that it replaced.
+    Saved { replaced: Vec<Rule> },
 }
 
 /// The person's accounts and base currency, by which the form is read.
@@ -67,13 +71,17 @@ pub(in crate::site) async fn create(person: Person, form: Form) -> PageResult {
     let (app, caller) = (person.app(), &person.caller);
     let draft = RuleForm::typed(&form);
     let context = Context::load(&person, None).await?;
+    let older = rules::list(app, caller).await?;
+    let named = |ids: &[RuleId]| older.iter().filter(|it| ids.contains(&it.id)).cloned().collect();
     let done = async {
         let new = draft.read(&context.accounts, context.currency)?;
         if form.text("do") == "preview" {
-            return rule_preview::preview(app, caller, &new, None).await.map(Done::Previewed);
+            let preview = rule_preview::preview(app, caller, &new, None).await?;
+            let replaced = named(&preview.replaced);
+            return Ok(Done::Previewed { preview, replaced });
         }
         let created = rules::create(app, caller, new).await?;
-        Ok(Done::Saved { replaced: created.replaced })
+        Ok(Done::Saved { replaced: named(&created.replaced) })
     };
     answer(&person, None, (&draft, &context), done.await)
 }
@@ -99,12 +107,12 @@ pub(in crate::site) async fn change(
         let new = unmasked.read(&context.accounts, context.currency)?;
         if form.text("do") == "preview" {
             let preview = rule_preview::preview(app, caller, &new, Some(rule.id)).await?;
-            return Ok(Done::Previewed(preview));
+            return Ok(Done::Previewed { preview, replaced: Vec::new() });
         }
         let NewRule { words, account_id, direction, amounts, sets, hides, .. } = new;
         let edit = RuleEdit { words, account_id, direction, amounts, sets, hides };
         rules::update(app, caller, rule.id, edit).await?;
-        Ok(Done::Saved { replaced: 0 })
+        Ok(Done::Saved { replaced: Vec::new() })
     };
     answer(&person, Some(&rule), (&draft, &context), done.await)
 }
@@ -118,21 +126,22 @@ fn answer(
 ) -> PageResult {
     let outcome = match done {
         Ok(Done::Saved { replaced }) => {
-            let message = match replaced {
-                0 => "Rule saved. Matching transactions will update in a moment.",
-                _ => {
-                    "Rule saved. It replaces your older rule with the same conditions. Matching \
-                     transactions will update in a moment."
-                }
-            };
-            return Ok(see_other(person, "/settings/rules", message));
+            let mut message = "Rule saved. ".to_owned();
+            for rule in &replaced {
+                message
+                    .push_str(&format!("It replaced this rule: {} ", sentence::text(person, rule)));
+            }
+            message.push_str("Matching transactions will update in a moment.");
+            return Ok(see_other(person, "/settings/rules", &message));
         }
-        Ok(Done::Previewed(preview)) => Outcome { preview: Some(preview), ..Outcome::default() },
+        Ok(Done::Previewed { preview, replaced }) => {
+            Outcome { wrong: FormError::default(), preview: Some(preview), replaced }
+        }
         Err(error) => {
             let (draft, context) = form;
             let draft = rule.map_or_else(|| draft.clone(), |it| draft.unmasked(&RuleForm::of(it)));
             let checks = draft.checks(&context.accounts, context.currency);
-            Outcome { wrong: FormError::from_error(error)?.and(checks), preview: None }
+            Outcome { wrong: FormError::from_error(error)?.and(checks), ..Outcome::default() }
         }
     };
     Ok(show(person, rule, form, &outcome))
@@ -168,7 +177,7 @@ fn show(
             (fields::form(&action, &person.form_token, body))
         }
         @if let Some(found) = &outcome.preview {
-            (rule_form::preview(person, found, future_only))
+            (rule_form::preview(person, (found, &outcome.replaced), future_only))
         }
     };
     Settings { status, ..Settings::new(Tab::Rules) }.page(person, main)

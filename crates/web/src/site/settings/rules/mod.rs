@@ -2,15 +2,15 @@
 
 pub(in crate::site) mod edit;
 mod rule_form;
+mod sentence;
 
 use axum::extract::Path;
-use base::{Money, RuleId};
+use base::RuleId;
 use maud::{Markup, html};
 use service::classify::rule_matches::{self, RuleMatches};
 use service::classify::rule_order::{self, Move};
 use service::classify::rules::{self, Rule};
 use service::insights;
-use service::ledger::Direction;
 
 use crate::site::app_page::see_other;
 use crate::site::errors::{PageError, PageResult};
@@ -71,7 +71,7 @@ fn row(
     html! {
         li {
             div.what {
-                (rule_sentence(person, rule))
+                (sentence::markup(person, rule))
                 span.soft {
                     "Applies to " (plural(reach.applied, "transaction", "transactions")) ". Created "
                     (person.view.time_ago(rule.created_at, now)) "."
@@ -100,61 +100,6 @@ fn past(reach: RuleMatches) -> Markup {
             } @else {
                 "No past transactions would change."
             }
-        }
-    }
-}
-
-/// A rule as a sentence.
-fn rule_sentence(person: &Person, rule: &Rule) -> Markup {
-    let from = match rule.direction {
-        Some(Direction::Inflow) => "Money in from ",
-        Some(Direction::Outflow) => "Money out to ",
-        None => "Every transaction from ",
-    };
-    let with = match rule.direction {
-        Some(Direction::Inflow) => "Money in with ",
-        Some(Direction::Outflow) => "Money out with ",
-        None => "Every transaction with ",
-    };
-    let named = rule.counterparty.as_ref().map(|it| html! { " is renamed to " strong { (it) } });
-    let sorted = rule.category.map(|it| html! { " is categorized as " strong { (it.label()) } });
-    let hidden = rule.hides.then(|| html! { " is " strong { "hidden" } });
-    let effects: Vec<Markup> = [named, sorted, hidden].into_iter().flatten().collect();
-    let every = match rule.direction {
-        Some(Direction::Inflow) => "Money in",
-        Some(Direction::Outflow) => "Money out",
-        None => "Every transaction",
-    };
-    html! {
-        @if let Some(merchant) = &rule.merchant {
-            (from) strong { (merchant) }
-            @if let Some(words) = &rule.words { " with " strong { (words) } " in the description" }
-        } @else if let Some(words) = &rule.words {
-            (with) strong { (words) } " in the description"
-        } @else {
-            (every)
-        }
-        (amounts(person, rule))
-        @if let Some(account) = &rule.account_name { " on " (account) }
-        @for (index, part) in effects.iter().enumerate() {
-            @if index > 0 { " and" }
-            (part)
-        }
-        "."
-    }
-}
-
-/// The amounts that a rule asks for, such as " of $5.00 to $10.00".
-fn amounts(person: &Person, rule: &Rule) -> Markup {
-    let Some(range) = rule.amounts else { return html! {} };
-    let text = |minor| person.view.money_text(Money::new(minor, range.currency));
-    html! {
-        @match (range.least_minor, range.most_minor) {
-            (Some(least), Some(most)) if least == most => { " of exactly " (text(least)) }
-            (Some(least), Some(most)) => { " of " (text(least)) " to " (text(most)) }
-            (Some(least), None) => { " of at least " (text(least)) }
-            (None, Some(most)) => { " of at most " (text(most)) }
-            (None, None) => {}
         }
     }
 }

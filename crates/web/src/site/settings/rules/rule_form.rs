@@ -11,6 +11,7 @@ use service::ledger::Direction;
 use service::ledger::accounts::Account;
 use service::{Error, Result};
 
+use super::sentence;
 use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
 use crate::site::format::{View, or_stored, plain_amount, plural};
@@ -206,7 +207,11 @@ fn read_amount(name: &str, text: &str, currency: Currency) -> Result<Option<i64>
 }
 
 /// What the rule would change if it were saved.
-pub(super) fn preview(person: &Person, preview: &RulePreview, future_only: bool) -> Markup {
+pub(super) fn preview(
+    person: &Person,
+    (preview, replaced): (&RulePreview, &[Rule]),
+    future_only: bool,
+) -> Markup {
     let more = preview.changing - preview.examples.len() as i64;
     html! {
         section.card aria-labelledby="preview" {
@@ -218,8 +223,16 @@ pub(super) fn preview(person: &Person, preview: &RulePreview, future_only: bool)
                     " As the rule applies only to future transactions, these stay as they are."
                 }
             }
-            @if preview.replaced > 0 {
-                p { "This rule replaces your older rule with the same conditions." }
+            @if !replaced.is_empty() {
+                p { "You already have a rule with these conditions. Saving this one replaces it:" }
+                ul.rows {
+                    @for rule in replaced {
+                        li {
+                            div.what { (sentence::markup(person, rule)) }
+                            a href={ "/settings/rules/" (rule.id) } { "Edit that rule instead" }
+                        }
+                    }
+                }
             }
             @if !preview.examples.is_empty() {
                 ul.rows { @for it in &preview.examples { (previewed(person, it)) } }
