@@ -5,11 +5,25 @@ use std::{fs, io};
 
 use e2e::viewport::{self, Viewport};
 use e2e::{Browser, Program, pages, scenes};
+use serde_json::json;
 
 /// The width of a common phone. The checks use a narrower one.
 const PHONE_WIDTH: u32 = 390;
 /// The height limit: of very long pages, such as the API reference, only the beginning is taken.
 const HEIGHT_MAX: u32 = 6_000;
+const HIDDEN: [&str; 11] = [
+    "/",
+    "/accounts",
+    "/transactions",
+    "/spending",
+    "/recurring",
+    "/income",
+    "/investments",
+    "/goals",
+    "/benefits",
+    "/approvals",
+    "/settings/approvals",
+];
 
 fn main() -> io::Result<()> {
     let Some(folder) = std::env::args_os().nth(1).map(PathBuf::from) else {
@@ -30,10 +44,25 @@ fn main() -> io::Result<()> {
     take_all(&browser, &folder, &pages::walk(&browser, &pages::SIGNED_IN))?;
     browser.go("/");
     browser.press("Hide amounts");
-    for (path, name) in [("/", "overview"), ("/transactions", "transactions"), ("/goals", "goals")]
-    {
+    take_hidden(&browser, &folder)
+}
+
+/// Takes the pages with the most amounts, once they are hidden. A test looks for amounts on every page.
+fn take_hidden(browser: &Browser, folder: &Path) -> io::Result<()> {
+    for path in HIDDEN {
         browser.go(path);
-        take(&browser, &folder, &format!("hidden-{name}"))?;
+        let name = if path == "/" { "overview" } else { path.trim_start_matches('/') };
+        take(browser, folder, &format!("hidden-{}", name.replace('/', "-")))?;
+    }
+    // The first of each list, for its form or its prices.
+    for (list, what) in
+        [("/goals", "goal"), ("/paper", "paper-account"), ("/approvals", "approval")]
+    {
+        browser.go(list);
+        let first = "return document.querySelector('main article a, main h2 a').pathname";
+        let path = browser.script(first, json!([]));
+        browser.go(path.as_str().unwrap_or(list));
+        take(browser, folder, &format!("hidden-{what}"))?;
     }
     Ok(())
 }

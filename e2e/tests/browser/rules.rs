@@ -80,12 +80,12 @@ fn check_replacement_is_announced(browser: &Browser) {
     browser.sees("Every transaction with NETFLIX in the description is categorized as Gifts.");
     browser.follow("Edit that rule instead");
     browser.sees("Edit rule");
-    browser.back();
-    browser.sees("Saving this one replaces it:");
+    fill_in_rule(browser, "netflix", "Vet");
     browser.press("Save rule");
     browser.sees(
         "It replaced this rule: Every transaction with NETFLIX in the description is categorized as Gifts.",
     );
+    browser.go("/settings/rules");
     assert_eq!(order(browser), ["Vet", "Groceries"]);
 }
 

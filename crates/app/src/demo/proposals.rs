@@ -96,7 +96,7 @@ async fn ask(app: &App, assistant: &Caller, account: PaperAccountId) -> Result<(
     let size = Size::Shares(Fixed9::from_billionths(3 * Fixed9::ONE.billionths()));
     let buy = ActionPayload::Trade { account, symbol, side: Side::Buy, size };
     let reason = "Your practice portfolio has **no technology hardware**.\n\n- Three shares keep it \
-                  below 3 % of the whole.\n- It is paper money, so mistakes cost nothing.";
+                  below 3% of the whole.\n- It is paper money, so mistakes cost nothing.";
     propose(app, assistant, buy, reason).await?;
     if let Some(what) = correction(app, assistant).await? {
         let reason = "The amounts look like coffee purchases.";

@@ -138,6 +138,9 @@ impl Reason {
             Component::Obligations => {
                 format!("Rent and debt payments take {percent}% of your income.")
             }
+            Component::LowDays if percent == "0.0" => {
+                "You always had at least a week of expenses available.".to_owned()
+            }
             Component::LowDays => {
                 format!("On {percent}% of days, you had less than a week of expenses available.")
             }

@@ -9,6 +9,7 @@ use calc::income::Income;
 use db::{Tx, params};
 use wire::v1::Excluded;
 
+use crate::classify::merchants::merchant_name;
 use crate::{App, Result};
 
 /// The most people whose report is kept. With more, all are built anew.
@@ -31,6 +32,13 @@ impl IncomeReport {
     ) -> IncomeReport {
         // One for each inflow of the whole history, which no page shows.
         income.labels.clear();
+        // Of a stream the payer is a name already, of all else the key of the merchant.
+        for source in income.sources.iter_mut().filter(|it| it.frequency.is_none()) {
+            source.payer = merchant_name(&source.payer);
+        }
+        for inflow in &mut income.uncounted {
+            inflow.payer = merchant_name(&inflow.payer);
+        }
         IncomeReport { income, currency, excluded }
     }
 }

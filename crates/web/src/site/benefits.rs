@@ -44,7 +44,7 @@ fn empty() -> Markup {
             h2 { "No card benefits yet" }
             p { "Add a card with known benefits to track its credits here. If we don't recognize your card, choose \
                  its product on the card's page." }
-            a href="/accounts" { "Go to accounts" }
+            a.button.outlined href="/accounts" { "Go to accounts" }
         }
     }
 }
@@ -114,14 +114,19 @@ fn card_section(person: &Person, card: &CardBenefits) -> Markup {
 
 fn row(person: &Person, benefit: &Benefit) -> Markup {
     let (view, currency) = (person.view, currency_of(benefit));
+    // A trial or a membership has no amount.
+    let total = Money::parse(benefit.total_amount.as_str(), currency);
+    let has_amount = total.is_ok_and(|it| it.minor() != 0);
     html! {
         li.benefit {
             div.what {
                 strong { (benefit.name) } " " (badge(benefit))
                 span.soft { (benefit.description) }
                 span.soft {
-                    (view.decimal(&benefit.used_amount, currency)) " of "
-                    (view.decimal(&benefit.total_amount, currency)) " used, expires "
+                    @if has_amount {
+                        (view.decimal(&benefit.used_amount, currency)) " of "
+                        (view.decimal(&benefit.total_amount, currency)) " used, expires "
+                    } @else { "Expires " }
                     (view.relative_day(benefit.expires_on.0))
                 }
                 details {
@@ -129,7 +134,9 @@ fn row(person: &Person, benefit: &Benefit) -> Markup {
                     (mark_form(person, benefit))
                 }
             }
-            span { (view.decimal(&benefit.remaining_amount, currency)) " " span.soft { "left" } }
+            @if has_amount {
+                span { (view.decimal(&benefit.remaining_amount, currency)) " " span.soft { "left" } }
+            }
         }
     }
 }

@@ -40,7 +40,7 @@ fn not_ready(message: &str) -> Markup {
             p { (sentence(message)) }
             p { "Your scores show how well you could handle a financial shock, how much is left each month, and \
                  how stable your finances are. They need a few months of history." }
-            a href="/import" { "Import transactions" }
+            a.button href="/import" { "Import bank files" }
         }
     }
 }

@@ -68,6 +68,7 @@ pub(super) const BOUNDED: &[(&str, &str)] = &[
         "service/src/classify/rule_matches.rs::OF_MERCHANT",
         "one merchant's transactions, visited row by row, for at most LOOKUPS_MAX merchants",
     ),
+    ("service/src/classify/rules.rs::REPLACE", "rules that were deleted, at most RULES_MAX"),
     ("service/src/classify/rules.rs::RULES", "one person's rules, at most RULES_MAX"),
     (
         "service/src/classify/transfers.rs::LIST",
@@ -156,6 +157,10 @@ pub(super) const BOUNDED: &[(&str, &str)] = &[
     (
         "service/src/insights/cash_flow/mod.rs::MONTHS",
         "one row for each month of at most 3,660 days",
+    ),
+    (
+        "service/src/insights/cash_flow/spending_exceptions.rs::STORED",
+        "refunds and savings between two dates, at most those of a ledger",
     ),
     (
         "service/src/insights/household_ledger/entries.rs::ENTRIES",

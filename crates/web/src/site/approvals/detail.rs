@@ -120,7 +120,9 @@ fn price_now(person: &Person, priced: &SourcedQuote) -> Markup {
     html! {
         dd {
             (person.view.price_text(priced.quote.price, Currency::USD))
-            @if let Some(change) = actions::change_display(priced) { " " span.count { (change) } }
+            @if let Some(change) = actions::change_display(priced) {
+                " " span.count { (person.view.mask_amounts(&change)) }
+            }
             @if priced.is_stale { " " span.badge.warn { "Stale" } }
             span.soft { (actions::as_of_label(priced)) }
         }

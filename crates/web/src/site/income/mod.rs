@@ -36,7 +36,7 @@ fn nothing() -> Markup {
         div.empty {
             h2 { "No income yet" }
             p { "Import transactions to see your monthly income and where it goes." }
-            a.button href="/import" { "Import transactions" }
+            a.button href="/import" { "Import bank files" }
         }
     }
 }

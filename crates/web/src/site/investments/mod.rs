@@ -68,7 +68,7 @@ fn empty() -> Markup {
         div.empty {
             h2 { "No holdings yet" }
             p { "Add an investment account to see its holdings, their value, daily change and gain." }
-            a href="/accounts" { "Go to accounts" }
+            a.button.outlined href="/accounts" { "Go to accounts" }
         }
     }
 }

@@ -87,7 +87,7 @@ fn nothing() -> Markup {
         div.empty {
             h2 { "No recurring payments yet" }
             p { "Paychecks, bills and subscriptions appear here after a few payments." }
-            a.button.outlined href="/import" { "Import transactions" }
+            a.button href="/import" { "Import bank files" }
         }
     }
 }

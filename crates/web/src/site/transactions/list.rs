@@ -214,8 +214,14 @@ impl List<'_> {
                     }
                 }
             }
-            p.soft { "Excludes transfers between your accounts. Includes refunds as money in, and pending transactions. Spending \
-                 subtracts refunds and leaves out pending transactions." }
+            p.soft {
+                @if self.search.filter.spending {
+                    "Only what counts as spending: purchases and bills, with refunds as money in. Income and transfers are left out."
+                } @else {
+                    "Excludes transfers between your accounts. Includes refunds as money in, and pending transactions. Spending \
+                     subtracts refunds and leaves out pending transactions."
+                }
+            }
         }
     }
 

@@ -20,7 +20,8 @@ async fn the_page_shows_income_its_uses_and_the_months_it_covers() {
     assert!(page.contains("No income yet"), "{page}");
     let everyday = checking("Everyday")
         .with_all(monthly(250_000, "ACME CORP PAYROLL PPD ID: 9111111101"))
-        .with_all(monthly(-100_000, "OAK STREET APARTMENTS RENT"));
+        .with_all(monthly(-100_000, "OAK STREET APARTMENTS RENT"))
+        .with(txn("2026-02-11", 4_500, "VENMO CASHOUT PPD ID: 5264681992"));
     robin.import(statement([everyday])).await;
     insights::pipeline::run_all(&world.app).await.unwrap();
     let page = browser.get("/income").await.good();
@@ -39,6 +40,8 @@ async fn the_page_shows_income_its_uses_and_the_months_it_covers() {
     ] {
         assert!(page.contains(part), "{part}\n{page}");
     }
+    // Money that is not counted is named as everywhere else, and not by the bank's text.
+    assert!(page.contains("Venmo") && !page.contains("VENMO"), "{page}");
     browser.submit("/view", &[("hide", "1"), ("next", "/income")]).await.good();
     let page = browser.get("/income").await.good();
     assert!(!page.contains("2,500") && page.contains("$•••"), "{page}");
