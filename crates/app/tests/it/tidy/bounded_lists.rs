@@ -240,10 +240,6 @@ pub(super) const BOUNDED: &[(&str, &str)] = &[
         "unlimited: one row for each account of a person",
     ),
     (
-        "service/src/ledger/transactions/mod.rs::ACCOUNTS",
-        "unlimited: one row for each account of a person",
-    ),
-    (
         "service/src/ledger/transactions/page.rs::sql",
         "built with a limit: a page, or a chunk of the search",
     ),
@@ -258,6 +254,10 @@ pub(super) const BOUNDED: &[(&str, &str)] = &[
         "built with a limit: a page, or a chunk of the search",
     ),
     ("service/src/ledger/transactions/totals.rs::sql", "one row for each currency"),
+    (
+        "service/src/ledger/transactions/visible_accounts.rs::ACCOUNTS",
+        "unlimited: one row for each account of a person",
+    ),
     (
         "service/src/platform/health.rs::FOREIGN_KEY_CHECK",
         "unlimited: one row for each problem of a damaged file, read by the operator",
