@@ -39,6 +39,7 @@ pub(super) async fn page(person: &Person, thread: &str, wrong: Option<&str>) -> 
         (reason(&action, &shown))
         @if action.status == Status::PendingApproval {
             (until(person, &action, &shown, priced.as_ref()))
+            @if person.view.hide_amounts { (hidden_amounts(person)) }
             (buttons(person, &action, &shown, priced.as_ref().map(|it| it.quote.price)))
         } @else {
             (ended(person, &action))
@@ -191,6 +192,18 @@ fn until(
         p {
             strong { (expires_text(action.expires_at, now)) }
         }
+    }
+}
+
+/// The way to see what is decided about. The page has no other switches.
+fn hidden_amounts(person: &Person) -> Markup {
+    let body = html! {
+        input type="hidden" name="next" value=(person.here);
+        button.outlined type="submit" name="hide" value="0" { "Show amounts" }
+    };
+    html! {
+        p.warning { "Amounts are hidden. Show them before you decide." }
+        (fields::form("/view", &person.form_token, body))
     }
 }
 

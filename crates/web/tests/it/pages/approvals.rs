@@ -108,6 +108,25 @@ async fn a_trade_is_shown_in_full_and_executed_when_approved() {
 }
 
 #[tokio::test]
+async fn a_proposal_with_hidden_amounts_offers_to_show_them() {
+    let mut fixture = ApprovalsFixture::new().await;
+    let action = fixture.buy("3", None).await;
+    let path = action_path(&action);
+    fixture.browser.submit("/view", &[("hide", "1"), ("next", "/")]).await.good();
+    let page = fixture.browser.get(&path).await.good();
+    assert!(page.contains("Amounts are hidden. Show them before you decide."), "{page}");
+    for amount in ["561.30", "187.10", "2.10"] {
+        assert!(!page.contains(&format!("${amount}")), "{amount}: {page}");
+    }
+    let page = fixture.browser.submit("/view", &[("hide", "0"), ("next", &path)]).await.good();
+    assert!(!page.contains("Amounts are hidden") && page.contains("$561.30"), "{page}");
+    decide(&mut fixture.browser, &action, "reject").await;
+    fixture.browser.submit("/view", &[("hide", "1"), ("next", "/")]).await.good();
+    let page = fixture.browser.get(&path).await.good();
+    assert!(!page.contains("Amounts are hidden"), "nothing to decide: {page}");
+}
+
+#[tokio::test]
 async fn a_trade_without_a_price_cannot_be_approved() {
     let mut fixture = ApprovalsFixture::new().await;
     let action = fixture.buy("3", None).await;
