@@ -122,6 +122,7 @@ const frame = () => {
     if (!plain(document.title)) report("title", null, "the page has no title");
     if (/user-scalable\s*=\s*no|maximum-scale/.test(viewport)) report("zoom", null, viewport);
     if (document.querySelector("meta[http-equiv=refresh]")) report("refresh", null, "it reloads itself");
+    every("audio[autoplay], video[autoplay]").forEach(it => report("sound", it, "plays by itself"));
     const mains = every("main, [role=main]").filter(visible);
     if (mains.length !== 1) report("main", null, `${mains.length} main landmarks`);
     const navs = every("nav, [role=navigation]").filter(visible);
@@ -301,6 +302,10 @@ const targets = () => {
     });
     const room = it => (it.labels?.[0] && it.matches("[type=checkbox], [type=radio]") ?
         it.labels[0] : it);
+    // What lies over the page, such as a menu or the bar at the bottom, is near something only by chance: the page scrolls
+    // below it.
+    const layer = remembered(it => (!it || it.popover || style(it).position === "fixed" ?
+        it : layer(it.parentElement)));
     const all = reachable().map(room);
     for (const it of new Set(all)) {
         const { width, height } = it.getBoundingClientRect();
@@ -308,10 +313,9 @@ const targets = () => {
         const small = width < 24 || height < 24;
         if (!small || inline || width <= 1 || it instanceof SVGElement) continue;
         const [x, y] = middle(it);
-        const layer = it.closest("[popover]");
         const near = all.find(one => Math.hypot(middle(one)[0] - x, middle(one)[1] - y) < 24 &&
             one !== it && !one.contains(it) && !it.contains(one) &&
-            one.closest("[popover]") === layer);
+            layer(one) === layer(it));
         if (near) {
             report("target", it, `${width.toFixed(0)} × ${height.toFixed(0)} px beside ${at(near)}`);
         }

@@ -1,6 +1,6 @@
 //! Uses pages like a person: opens addresses, finds controls by their accessible names, types and clicks.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::time::Instant;
 
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::browser_log::CollectedLog;
 use crate::session::Session;
-use crate::{TIMEOUT, pause, until};
+use crate::viewport::{self, Viewport};
+use crate::{TIMEOUT, pause_after, until};
 
 /// The JSON field in which WebDriver returns an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
@@ -28,6 +29,11 @@ return [...document.querySelectorAll(kinds)]
     .filter(it => texts(it).some(text => plain(text).includes(words)));
 "#;
 
+/// Waits until the page has been painted. In a tab that is not shown it stops waiting after a second.
+const PAINTED: &str = "
+return new Promise(done => { requestAnimationFrame(() => setTimeout(done)); setTimeout(done, 1000) });
+";
+
 const FIELDS: &str = "input:not([type=hidden]), select, textarea";
 const BUTTONS: &str = "button, input[type=submit], [role=button], summary";
 
@@ -36,6 +42,9 @@ pub struct Browser {
     /// The origin of the tested program, such as `http://127.0.0.1:8080`.
     pub origin: String,
     pub(crate) collected: RefCell<CollectedLog>,
+    /// The viewport of the open tab. None for a tab that has the browser's own.
+    pub(crate) viewport: Cell<Option<Viewport>>,
+    has_scripts: Cell<bool>,
 }
 
 #[derive(Debug, Clone)]
@@ -43,9 +52,14 @@ pub struct Element(String);
 
 impl Browser {
     pub fn start(origin: &str) -> Browser {
-        let (session, collected) = (Session::start(), RefCell::default());
-        let browser = Browser { session, origin: origin.to_owned(), collected };
-        browser.set_viewport(crate::viewport::DESKTOP);
+        let browser = Browser {
+            session: Session::start(),
+            origin: origin.to_owned(),
+            collected: RefCell::default(),
+            viewport: Cell::default(),
+            has_scripts: Cell::new(true),
+        };
+        browser.set_viewport(viewport::DESKTOP);
         // Discards the requests of the browser's own start page.
         browser.go("about:blank");
         browser.logged_problems();
@@ -57,6 +71,16 @@ impl Browser {
     pub fn go(&self, to: &str) {
         let url = if to.starts_with('/') { format!("{}{to}", self.origin) } else { to.to_owned() };
         self.must("/url", json!({"url": url}));
+        self.wait_for_paint();
+    }
+
+    /// Chromium drops keys and clicks that come before a page is painted for the first time. Pages without scripts cannot say
+    /// when that was.
+    pub(crate) fn wait_for_paint(&self) {
+        if self.has_scripts.get() {
+            // A page that leads to another one meanwhile is gone, and its script fails.
+            let _ = self.try_script(PAINTED, json!([]));
+        }
     }
 
     /// Presses the browser's Back button.
@@ -138,6 +162,7 @@ impl Browser {
 
     #[track_caller]
     pub fn click(&self, element: &Element) {
+        self.wait_for_paint();
         let click = format!("/element/{}/click", element.0);
         let Err(error) = self.session.post(&click, json!({})) else { return };
         let is_covered = error.contains("element click intercepted");
@@ -193,8 +218,7 @@ impl Browser {
             .chars()
             .flat_map(|it| ["keyDown", "keyUp"].map(|kind| json!({"type": kind, "value": it})))
             .collect();
-        let actions = json!({"actions": [{"type": "key", "id": "keys", "actions": strokes}]});
-        self.must("/actions", actions);
+        self.act(json!({"type": "key", "id": "keys", "actions": strokes}));
     }
 
     /// Presses Tab until the control with this name has the focus.
@@ -221,6 +245,7 @@ impl Browser {
             all.as_array()?.iter().find(|it| **it != current).cloned()
         });
         self.must("/window", json!({"handle": other}));
+        self.viewport.set(None);
     }
 
     /// Closes the tab that a page has opened, and returns to the first one.
@@ -228,6 +253,7 @@ impl Browser {
     pub fn close_tab(&self) {
         let left = self.session.delete("/window").unwrap_or_else(|error| panic!("{error}"));
         self.must("/window", json!({"handle": left[0]}));
+        self.viewport.set(None);
     }
 
     /// The visible text of the page.
@@ -237,14 +263,17 @@ impl Browser {
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Waits until the page shows this text.
+    /// Waits until the page is loaded and shows this text. While a page is loading, its end is missing.
     #[track_caller]
     pub fn sees(&self, text: &str) {
         let start = Instant::now();
-        while !self.text().contains(text) {
+        let mut attempts = 0;
+        let is_loaded = || self.script("return document.readyState", json!([])) == "complete";
+        while !(self.text().contains(text) && is_loaded()) {
             let late = start.elapsed() > TIMEOUT;
             assert!(!late, "no {text:?} at {}, but:\n{}", self.path(), self.text());
-            pause();
+            pause_after(attempts);
+            attempts += 1;
         }
     }
 
@@ -266,6 +295,7 @@ impl Browser {
     /// From here on, pages run no scripts of their own.
     #[track_caller]
     pub fn without_script(&self) {
+        self.has_scripts.set(false);
         self.session.command("Emulation.setScriptExecutionDisabled", json!({"value": true}));
     }
 

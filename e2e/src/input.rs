@@ -65,7 +65,8 @@ impl Browser {
     }
 
     #[track_caller]
-    fn act(&self, device: Value) {
+    pub(crate) fn act(&self, device: Value) {
+        self.wait_for_paint();
         self.must("/actions", json!({"actions": [device]}));
     }
 }

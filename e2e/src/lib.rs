@@ -27,16 +27,19 @@ pub const TIMEOUT: Duration = Duration::from_secs(60);
 #[track_caller]
 pub fn until<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
+    let mut attempts = 0;
     loop {
         if let Some(found) = attempt() {
             return found;
         }
         assert!(start.elapsed() < TIMEOUT, "timed out waiting until {what}");
-        pause();
+        pause_after(attempts);
+        attempts += 1;
     }
 }
 
+/// Asking takes a part of a processor that the other process needs, so what takes long is asked less often.
 #[expect(clippy::disallowed_methods, reason = "another process has no clock that a test can move")]
-fn pause() {
-    std::thread::sleep(Duration::from_millis(20));
+fn pause_after(attempts: u32) {
+    std::thread::sleep(Duration::from_millis(if attempts < 10 { 20 } else { 100 }));
 }

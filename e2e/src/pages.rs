@@ -85,6 +85,13 @@ pub fn kind(path: &str) -> String {
     }
 }
 
+/// The template of a page. Pages of one template differ in their texts and in how much of something they show; the
+/// reference has a large one for each part of the API.
+pub fn template(path: &str) -> String {
+    let kind = kind(path);
+    if kind.starts_with("/docs/api/") { "/docs/api/one".to_owned() } else { kind }
+}
+
 impl Browser {
     /// Fills in and submits the setup page.
     #[track_caller]

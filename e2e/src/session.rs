@@ -24,7 +24,7 @@ const ARGUMENTS: [&str; 11] = [
     "--hide-scrollbars",
 ];
 
-/// Chromium without windows, where Debian installs it. A test takes a third of the work with it.
+/// Chromium without windows, where Debian installs it. The tests take two thirds of the work with it.
 const HEADLESS_SHELL: &str = "/usr/bin/chromium-headless-shell";
 
 pub struct Session {

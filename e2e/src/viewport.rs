@@ -21,7 +21,8 @@ pub const PHONE_DARK: Viewport = Viewport { name: "phone-dark", dark: true, ..PH
 /// The width at which WCAG requires a page to be readable without scrolling sideways.
 pub const NARROWEST: Viewport = Viewport { name: "320 px", width: 320, ..PHONE };
 
-pub const ALL: [Viewport; 4] = [DESKTOP, DESKTOP_DARK, PHONE, PHONE_DARK];
+/// In an order in which each differs from the one before only in its width or in its colors.
+pub const ALL: [Viewport; 4] = [DESKTOP, DESKTOP_DARK, PHONE_DARK, PHONE];
 
 impl Viewport {
     pub fn is_phone(self) -> bool {
@@ -30,8 +31,21 @@ impl Viewport {
 }
 
 impl Browser {
+    /// Changes only what differs from the viewport before, because each change lays out and paints the page again.
     #[track_caller]
     pub fn set_viewport(&self, viewport: Viewport) {
+        let before = self.viewport.replace(Some(viewport));
+        let size = |it: Viewport| (it.width, it.height);
+        if before.map(size) != Some(size(viewport)) {
+            self.set_size(viewport);
+        }
+        if before.map(|it| it.dark) != Some(viewport.dark) {
+            self.set_colors(viewport);
+        }
+    }
+
+    #[track_caller]
+    fn set_size(&self, viewport: Viewport) {
         let metrics = json!({
             "width": viewport.width,
             "height": viewport.height,
@@ -39,6 +53,10 @@ impl Browser {
             "mobile": viewport.is_phone(),
         });
         self.session.command("Emulation.setDeviceMetricsOverride", metrics);
+    }
+
+    #[track_caller]
+    fn set_colors(&self, viewport: Viewport) {
         let scheme = if viewport.dark { "dark" } else { "light" };
         // Animations would be checked half-way.
         let features = json!([

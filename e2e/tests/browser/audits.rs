@@ -36,6 +36,7 @@ p a { color: #00539f; text-decoration: underline; }
 </form>
 <div class="box" tabindex="0" role="region" aria-label="Wide"><pre>a very long line that is wider than its box</pre></div>
 <div aria-hidden="true"><span>decoration</span></div>
+<p style="position: fixed; left: 8px; top: 24px"><button type="button" style="height: 20px">Over the page</button></p>
 </main>
 </body>
 </html>"##;
@@ -46,6 +47,7 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ("title", "<title>Sound</title>", ""),
     ("zoom", "initial-scale=1", "user-scalable=no"),
     ("refresh", "<title>", r#"<meta http-equiv="refresh" content="999"><title>"#),
+    ("sound", "<h1", "<audio autoplay></audio><h1"),
     ("main", "<h1", "<main></main><h1"),
     ("nav", r#"nav aria-label="Pages""#, "nav"),
     ("nav", r#"aria-label="More pages""#, r#"aria-label="Pages""#),
@@ -121,6 +123,51 @@ fn axe_core_passes_the_sound_page_and_finds_a_fault() {
     assert_eq!(violations(SOUND), [""; 0]);
     let found = violations(&SOUND.replacen("p a { color: #00539f", "p a { color: #999", 1));
     assert!(found.len() == 1 && found[0].starts_with("axe color-contrast: "), "{found:?}");
+}
+
+/// The sound page with a style for some screens only.
+fn styled(media: &str, style: &str) -> String {
+    SOUND.replacen("</style>", &format!("@media {media} {{ {style} }}\n</style>"), 1)
+}
+
+/// Pages have each fault on some screens only. axe-core looks at two of them, our own checks at all.
+#[test]
+fn faults_of_one_width_or_of_one_set_of_colors_are_found() {
+    let (browser, axe) = (Browser::start("about:blank"), Axe::installed());
+    let write = "document.open(); document.write(arguments[0]); document.close()";
+    let problems = |page: &str| {
+        browser.go("about:blank");
+        browser.script(write, json!([page]));
+        browser.problems_with(Some(&axe))
+    };
+    assert_eq!(problems(SOUND), [""; 0]);
+    let (pale, narrow) = ("p a { color: #999; }", "(max-width: 500px)");
+    for (media, style, expected) in [
+        (
+            "(prefers-color-scheme: dark)",
+            pale,
+            ["(desk-dark, phone-dark): contrast", "(desk-dark): axe color"],
+        ),
+        (
+            "(prefers-color-scheme: light)",
+            pale,
+            ["(desk-light, phone-light): contrast", "(phone-light): axe color"],
+        ),
+        (narrow, pale, ["(phone-dark, phone-light): contrast", "(phone-light): axe color"]),
+        (
+            "(min-width: 501px)",
+            pale,
+            ["(desk-dark, desk-light): contrast", "(desk-dark): axe color"],
+        ),
+        (narrow, ".box { width: 450px; }", ["(phone-dark, phone-light): width", "(320 px): width"]),
+        ("(max-width: 330px)", ".box { width: 400px; }", ["(320 px): width", ""]),
+    ] {
+        let found = problems(&styled(media, style)).join("\n");
+        assert!(expected.iter().all(|it| found.contains(it)), "{media} {style}: {found}");
+    }
+    // On a phone that is dark only our own checks see it.
+    let found = problems(&styled("(max-width: 500px) and (prefers-color-scheme: dark)", pale));
+    assert!(found.len() == 1 && found[0].contains("(phone-dark): contrast"), "{found:?}");
 }
 
 #[test]
