@@ -48,6 +48,8 @@ pub struct AppState {
     pub(crate) income_reports: insights::income::IncomeReports,
     pub(crate) daily_nets: ledger::daily_nets::DailyNets,
     pub(crate) kept_accounts: ledger::transactions::KeptAccounts,
+    pub(crate) kept_counts: ledger::transactions::KeptByFilter<Option<i64>>,
+    pub(crate) kept_totals: ledger::transactions::KeptByFilter<Vec<ledger::transactions::Total>>,
     pub(crate) access_cache: access::oauth::access_tokens::TokenCache,
     pub(crate) hashing: access::passwords::Hashing,
     /// Sends email, if the operator has set up a mail server.
@@ -147,6 +149,8 @@ impl App {
             income_reports: insights::income::IncomeReports::default(),
             daily_nets: ledger::daily_nets::DailyNets::default(),
             kept_accounts: ledger::transactions::KeptAccounts::default(),
+            kept_counts: ledger::transactions::KeptByFilter::default(),
+            kept_totals: ledger::transactions::KeptByFilter::default(),
             access_cache: access::oauth::access_tokens::TokenCache::default(),
             hashing: access::passwords::Hashing::new(setup.password_cost),
             mail: setup.mail,

@@ -211,6 +211,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "spending_exceptions",
         sql: include_str!("../../../migrations/0042_spending_exceptions.sql"),
     },
+    Migration {
+        version: 43,
+        name: "counterparties",
+        sql: include_str!("../../../migrations/0043_counterparties.sql"),
+    },
 ];
 
 /// The views for people who read the database with other programs (`docs/views.md`).

@@ -1,5 +1,7 @@
 //! Request bodies: JSON of at most 1 MiB; anything else is refused with a clear error.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, header};
@@ -9,6 +11,9 @@ use wire::v1::Code;
 use crate::error::Refusal;
 
 pub(crate) const BYTES_MAX: usize = 1 << 20;
+/// How much of a refused request's body is read, and for how long.
+const DISCARDED_MAX: usize = 64 << 10;
+const DISCARD_TIME: Duration = Duration::from_secs(1);
 
 pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
     let too_large = || Refusal::new(Code::PayloadTooLarge, "the body must be at most 1 MiB");
@@ -24,6 +29,16 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refus
             Code::ValidationError,
             "the body ended, or stopped arriving, before it was complete",
         )),
+    }
+}
+
+/// Reads the body of a request that is refused without it, and drops it: a connection whose request was answered before
+/// its body has come is closed, and its client loses the next request. Large and slow bodies are not worth the wait.
+pub(crate) async fn discard(headers: &HeaderMap, body: Body) {
+    // Its client sends the body only if it is asked to.
+    if !headers.contains_key(header::EXPECT) {
+        let read = Limited::new(body, DISCARDED_MAX).collect();
+        let _ = tokio::time::timeout(DISCARD_TIME, read).await;
     }
 }
 

@@ -174,7 +174,13 @@ async fn run(
     let (parts, body) = request.into_parts();
     check_entry(web, &parts)?;
     let failed = |failure: Failure| refusal(failure, request_id);
-    let caller = authenticate(web, &parts, Audience::Mcp).await.map_err(failed)?;
+    let caller = match authenticate(web, &parts, Audience::Mcp).await {
+        Ok(caller) => caller,
+        Err(failure) => {
+            body::discard(&parts.headers, body).await;
+            return Err(failed(failure));
+        }
+    };
     let counted = limits::count_request(&web.app, caller.credential_id()).await;
     let counted = counted.map_err(|error| failed(error.into()))?;
     let _ = rate_limit.set(counted);

@@ -188,10 +188,12 @@ const PURCHASE_OF: &str =
     "select t.id, t.account_id, t.amount_minor, t.posted_on, t.counterparty, t.description
     from refund_links l join transactions t on t.user_id = l.user_id and t.id = l.purchase_id
     where l.user_id = $1 and l.refund_id = $2 and t.state <> 'removed' limit $3";
+// A cross join, which SQLite does in this order: it would otherwise walk all transactions in the order of their days, and
+// look for a link of each.
 const REFUNDS_OF: &str =
     "select t.id, t.account_id, t.amount_minor, t.posted_on, t.counterparty, t.description
-    from refund_links l join transactions t on t.user_id = l.user_id and t.id = l.refund_id
-    where l.user_id = $1 and l.purchase_id = $2 and t.state <> 'removed'
+    from refund_links l cross join transactions t
+    where l.user_id = $1 and l.purchase_id = $2 and t.user_id = l.user_id and t.id = l.refund_id and t.state <> 'removed'
     order by t.posted_on, t.id limit $3";
 const REFUND: &str = "select posted_on, amount_minor, merchant_key, currency from transactions
     where user_id = $1 and id = $2 and state <> 'removed'";

@@ -1,6 +1,7 @@
 //! The list of transactions, which is the most frequent read of the product.
 
 mod changes;
+mod kept_by_filter;
 mod page;
 mod query;
 mod refund_links;
@@ -24,6 +25,7 @@ use crate::platform::cursors;
 use crate::{App, Caller, Error, Result};
 
 pub use changes::{Change, ChangesEnd, changes};
+pub(crate) use kept_by_filter::KeptByFilter;
 use page::ListPart;
 pub(crate) use query::statement_variants;
 use query::{PreparedFilter, Query, list_columns};
@@ -204,9 +206,17 @@ async fn count(
     if filter.q.is_some() {
         return Ok(None);
     }
+    let key = kept_by_filter::key_of(caller, filter);
+    if let Some(kept) = key.as_ref().and_then(|it| app.kept_counts.find(it, accounts)) {
+        return Ok(kept);
+    }
     let query = Query::count(caller, prepared);
     let counted: Option<i64> = app.db.first(&query.sql, &query.params, |row| row.get(0)).await?;
-    Ok(counted.filter(|it| *it <= COUNT_MAX))
+    let counted = counted.filter(|it| *it <= COUNT_MAX);
+    if let Some(key) = key {
+        app.kept_counts.insert(key, accounts, &counted);
+    }
+    Ok(counted)
 }
 
 /// Reads the columns that `Query::rows` selects. They are fewer than those of `StoredTransaction` because this is the

@@ -8,7 +8,7 @@ use wire::v1::Scope;
 use super::query::{ListRange, PreparedFilter, Query};
 use super::row::counted_parts;
 use super::search::{self, CandidateDays, Needle};
-use super::{Filter, VisibleAccounts, check, visible_accounts};
+use super::{Filter, VisibleAccounts, check, kept_by_filter, visible_accounts};
 use crate::{App, Caller, Result};
 
 /// The sums of one currency. Transfers between the person's own accounts count in `count`, but in neither sum.
@@ -29,9 +29,20 @@ impl Total {
 
 /// One total for each currency, the one with the most rows first.
 pub async fn totals(app: &App, caller: &Caller, filter: &Filter) -> Result<Vec<Total>> {
+    caller.require(Scope::TransactionsRead)?;
+    check(filter)?;
+    let accounts = visible_accounts(app, caller, filter).await?;
+    let key = kept_by_filter::key_of(caller, filter);
+    if let Some(kept) = key.as_ref().and_then(|it| app.kept_totals.find(it, &accounts)) {
+        return Ok(kept);
+    }
     let mut totals = Vec::new();
-    each(app, caller, filter, false, |_, total| add(&mut totals, total)).await?;
+    let mut collect = |_, total| add(&mut totals, total);
+    each(app, caller, (filter, &accounts), false, &mut collect).await?;
     totals.sort_by_key(|it: &Total| (-it.count, it.currency.to_string()));
+    if let Some(key) = key {
+        app.kept_totals.insert(key, &accounts, &totals);
+    }
     Ok(totals)
 }
 
@@ -41,28 +52,26 @@ pub async fn totals_by_day(
     caller: &Caller,
     filter: &Filter,
 ) -> Result<BTreeMap<Date, Vec<Total>>> {
+    caller.require(Scope::TransactionsRead)?;
+    check(filter)?;
+    let accounts = visible_accounts(app, caller, filter).await?;
     let mut days: BTreeMap<Date, Vec<Total>> = BTreeMap::new();
-    each(app, caller, filter, true, |day, total| {
-        add(days.entry(date_from_days(day)).or_default(), total);
-    })
-    .await?;
+    let mut collect = |day, total| add(days.entry(date_from_days(day)).or_default(), total);
+    each(app, caller, (filter, &accounts), true, &mut collect).await?;
     Ok(days)
 }
 
 async fn each(
     app: &App,
     caller: &Caller,
-    filter: &Filter,
+    (filter, accounts): (&Filter, &VisibleAccounts),
     by_day: bool,
-    mut visit: impl FnMut(i64, Total) + Send,
+    visit: &mut (impl FnMut(i64, Total) + Send),
 ) -> Result<()> {
-    caller.require(Scope::TransactionsRead)?;
-    check(filter)?;
-    let accounts: VisibleAccounts = visible_accounts(app, caller, filter).await?;
     // Sums come by account, so those of invisible accounts are left out here and not row by row.
     let prepared = PreparedFilter::new(filter, false);
     if let Some(q) = filter.q.as_deref().filter(|it| !it.is_empty()) {
-        let searching = each_match(app, caller, &prepared, &accounts, (q, &mut visit));
+        let searching = each_match(app, caller, &prepared, accounts, (q, visit));
         return search::with_time_limit(app, searching).await;
     }
     let query = Query::totals(caller, &prepared, by_day);

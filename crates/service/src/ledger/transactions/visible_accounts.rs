@@ -136,6 +136,11 @@ impl VisibleAccounts {
         VisibleAccounts { of_person, visible, narrowed }
     }
 
+    /// The stamp of the person's transactions when the accounts were read.
+    pub(super) fn stamp(&self) -> i64 {
+        self.of_person.stamp
+    }
+
     pub(super) fn find(&self, id: AccountId) -> Option<&ListedAccount> {
         self.iter().find(|it| it.id == id)
     }

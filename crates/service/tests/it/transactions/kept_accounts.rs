@@ -1,8 +1,10 @@
 //! The accounts that a process keeps in memory for the list: a change by another process is seen at once.
 
 use service::App;
+use service::access::keys::NewKey;
+use service::ledger::Direction;
 use service::ledger::accounts;
-use service::ledger::transactions::Filter;
+use service::ledger::transactions::{self, Filter};
 use service::platform::cursors::Page;
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World};
@@ -102,4 +104,40 @@ async fn a_page_that_begins_before_a_change_goes_on_after_it() {
     let next = Page { cursor: end.next_cursor.as_deref(), limit: 1 };
     let (rows, end) = listed::page(&household.reader, caller, &everything(), next).await.unwrap();
     assert_eq!((rows.len(), end.next_cursor), (0, None));
+}
+
+#[tokio::test]
+async fn totals_and_counts_that_were_kept_follow_changes_by_other_processes() {
+    let household = Household::new().await;
+    let (writer, a) = household.writes().await;
+    let caller = &household.robin.caller;
+    let spent = Filter { direction: Some(Direction::Outflow), ..everything() };
+    let figures = async || {
+        let totals = transactions::totals(&household.reader, caller, &spent).await.unwrap();
+        let page = Page { cursor: None, limit: 1 };
+        let (_, end) = listed::page(&household.reader, caller, &spent, page).await.unwrap();
+        let sums: Vec<(i64, i64)> = totals.iter().map(|it| (it.count, it.out_minor)).collect();
+        (sums, end.total_count)
+    };
+    assert_eq!(figures().await, (vec![(2, -2)], Some(2)));
+    household.robin.import(statement([checking("C").with(txn("2026-03-02", -5, "C"))])).await;
+    assert_eq!(figures().await, (vec![(3, -7)], Some(3)));
+    accounts::set_hidden(writer, caller, a, true).await.unwrap();
+    assert_eq!(figures().await, (vec![(2, -6)], Some(2)));
+}
+
+#[tokio::test]
+async fn figures_that_were_kept_for_the_person_are_not_shown_to_a_limited_key() {
+    let household = Household::new().await;
+    let a = household.robin.account("A").await;
+    let limited = NewKey { accounts: Some(vec![a]), ..testkit::new_key() };
+    let key = household.robin.key(limited).await;
+    let spent = Filter { direction: Some(Direction::Outflow), ..everything() };
+    for (caller, count) in [(&household.robin.caller, 2), (&key.caller, 1)] {
+        let totals = transactions::totals(&household.reader, caller, &spent).await.unwrap();
+        assert_eq!(totals[0].count, count);
+        let page = Page { cursor: None, limit: 1 };
+        let (_, end) = listed::page(&household.reader, caller, &spent, page).await.unwrap();
+        assert_eq!(end.total_count, Some(count));
+    }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use service::actions;
 use service::platform::limits::Policy;
 use testkit::{World, new_key};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use web::McpMode;
 
@@ -232,4 +232,31 @@ async fn a_call_ends_when_the_client_closes_its_connection() {
     assert!(waits(1).await, "the call must wait");
     drop(stream);
     assert!(waits(0).await, "the call must end before its 30 seconds");
+}
+
+/// Clients get a token after a 401 and then go on with the connection that they have.
+#[tokio::test]
+async fn a_connection_is_kept_after_a_401_if_the_body_came_after_the_head() {
+    let world = World::new().await;
+    let client = assistant(&world, "ek_unknown");
+    let body = message("ping", json!({}));
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let stopped = std::future::pending::<()>();
+    tokio::spawn(web::serve(listener, client.router(), web::ServerLimits::default(), stopped));
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    for _ in 0..2 {
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let early = tokio::time::timeout(Duration::from_millis(100), stream.readable()).await;
+        assert!(early.is_err(), "the answer must come after the body");
+        stream.write_all(body.as_bytes()).await.unwrap();
+        let mut answer = vec![0; 8_192];
+        let count = stream.read(&mut answer).await.unwrap();
+        let answer = String::from_utf8_lossy(&answer[..count]).into_owned();
+        assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+    }
 }
