@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use base::Timestamp;
-use futures_util::future::join3;
+use futures_util::future::{join_all, join3};
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage, Statement};
@@ -348,7 +348,7 @@ impl Connection {
             let each = rows.iter().map(|row| async move {
                 Ok::<_, Error>(self.client.execute(statement, &as_dyn(row.as_ref())).await?)
             });
-            futures_util::future::try_join_all(each).await
+            join_all(each).await.into_iter().collect()
         })
         .await
     }

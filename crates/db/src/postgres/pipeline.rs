@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::Timestamp;
-use futures_util::future::{join4, try_join_all};
+use futures_util::future::{join_all, join4};
 use tokio::runtime::Handle;
 use tokio_postgres::types::{ToSql, Type};
 
@@ -216,10 +216,11 @@ impl Pipeline {
         // Each future sends its statement when it is first polled, so they are sent in this order. No queued statement
         // can stay unsent while a commit is sent: each was prepared for the very types of its values, so only the
         // server can refuse it.
-        let (begun, executed, time, answer) =
-            join4(begin, try_join_all(each), time, statement).await;
+        let (begun, executed, time, answer) = join4(begin, join_all(each), time, statement).await;
         begun?;
-        executed?;
+        // The first error in this order is the cause. The statements after it fail too, because the transaction is aborted,
+        // and their answers can be seen first.
+        executed.into_iter().collect::<Result<Vec<u64>>>()?;
         let time = time?;
         Ok((time, answer?))
     }
