@@ -76,7 +76,7 @@ const PAGES: [&str; 50] = [
     "/v1/benefits/summary",
 ];
 /// Pages that are known to miss the goal. `docs/performance.md` says why. A page that meets it again is to be removed.
-const KNOWN_MISSES: &[&str] = &[];
+const KNOWN_MISSES: &[&str] = &["/transactions?q=a&sort=largest"];
 /// The pages must cost about the same with the last as with the first number of transactions.
 const ROWS: [usize; 2] = [10_000, 100_000];
 const READS: u64 = 20;
