@@ -75,12 +75,19 @@ impl Browser {
     }
 
     /// Chromium drops keys and clicks that come before a page is painted for the first time. Pages without scripts cannot say
-    /// when that was.
+    /// when that was, so it waits until they are loaded.
     pub(crate) fn wait_for_paint(&self) {
         if self.has_scripts.get() {
             // A page that leads to another one meanwhile is gone, and its script fails.
             let _ = self.try_script(PAINTED, json!([]));
+        } else {
+            until("the page is loaded", || self.is_loaded().then_some(()));
         }
+    }
+
+    /// While a page is loading, its end is missing. A page that leads to another one has no state for a moment.
+    fn is_loaded(&self) -> bool {
+        self.try_script("return document.readyState", json!([])).is_ok_and(|it| it == "complete")
     }
 
     /// Presses the browser's Back button.
@@ -263,13 +270,12 @@ impl Browser {
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Waits until the page is loaded and shows this text. While a page is loading, its end is missing.
+    /// Waits until the page is loaded and shows this text.
     #[track_caller]
     pub fn sees(&self, text: &str) {
         let start = Instant::now();
         let mut attempts = 0;
-        let is_loaded = || self.script("return document.readyState", json!([])) == "complete";
-        while !(self.text().contains(text) && is_loaded()) {
+        while !(self.text().contains(text) && self.is_loaded()) {
             let late = start.elapsed() > TIMEOUT;
             assert!(!late, "no {text:?} at {}, but:\n{}", self.path(), self.text());
             pause_after(attempts);
