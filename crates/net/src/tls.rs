@@ -30,12 +30,12 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// Certificates are checked as if this much time had passed.
-    pub(crate) fn new(extra_ca: Option<&[u8]>, time: Duration) -> Result<Tls, SetupError> {
+    /// Certificates must be valid for at least this much longer.
+    pub(crate) fn new(extra_ca: Option<&[u8]>, validity: Duration) -> Result<Tls, SetupError> {
         let verifier = verifier(extra_ca)?;
-        let plain = match time.is_zero() {
+        let plain = match validity.is_zero() {
             true => config(verifier)?,
-            false => config(Arc::new(LaterVerifier { verifier, time }))?,
+            false => config(Arc::new(LaterVerifier { verifier, by: validity }))?,
         };
         let mut http1 = plain.clone();
         http1.alpn_protocols = vec![b"http/1.1".to_vec()];
@@ -78,11 +78,11 @@ fn setup_failed(error: rustls::Error) -> SetupError {
     SetupError::Tls(error.to_string())
 }
 
-/// Checks certificates as the usual verifier would after some time.
+/// Checks certificates as the usual verifier will at a later time.
 #[derive(Debug)]
 struct LaterVerifier {
     verifier: Arc<Verifier>,
-    time: Duration,
+    by: Duration,
 }
 
 impl ServerCertVerifier for LaterVerifier {
@@ -94,7 +94,7 @@ impl ServerCertVerifier for LaterVerifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        let later = Duration::from_secs(now.as_secs()).saturating_add(self.time);
+        let later = Duration::from_secs(now.as_secs()).saturating_add(self.by);
         let later = UnixTime::since_unix_epoch(later);
         self.verifier.verify_server_cert(certificate, intermediates, name, ocsp_response, later)
     }

@@ -47,15 +47,15 @@ pub struct HttpClient {
 
 impl HttpClient {
     pub fn new(policy: Policy) -> Result<HttpClient, SetupError> {
-        HttpClient::judging_certificates_in(policy, Duration::ZERO)
+        HttpClient::with_certificates_valid_for(policy, Duration::ZERO)
     }
 
-    /// A client that checks certificates as if this much time had passed, to find those that expire soon.
-    pub fn judging_certificates_in(
+    /// A client that accepts only certificates that are valid for at least this much longer.
+    pub fn with_certificates_valid_for(
         policy: Policy,
-        time: Duration,
+        validity: Duration,
     ) -> Result<HttpClient, SetupError> {
-        let tls = Tls::new(policy.extra_ca.as_deref(), time)?;
+        let tls = Tls::new(policy.extra_ca.as_deref(), validity)?;
         Ok(HttpClient { guard: Arc::new(policy.guard), tls, pool: Arc::default(), resolver: None })
     }
 

@@ -81,7 +81,7 @@ async fn a_certificate_can_be_judged_at_a_later_time() {
     for (time, is_valid) in [(years(0), true), (years(1), true), (years(100), false)] {
         let extra_ca = Some(authority.pem.clone().into_bytes());
         let policy = Policy { guard: Guard::Any, extra_ca };
-        let client = HttpClient::judging_certificates_in(policy, time).unwrap();
+        let client = HttpClient::with_certificates_valid_for(policy, time).unwrap();
         let reply = ask(client, authority.certify_until("localhost", 2100), "localhost").await;
         assert_eq!(reply.is_ok(), is_valid, "in {time:?}: {reply:?}");
     }

@@ -41,28 +41,29 @@ pub(super) async fn check(config: &Config) -> Vec<Check> {
     }
 }
 
-/// Whether the certificate of the public address, which is valid now, is still valid in a week.
+/// Checks that the certificate of the public address stays valid for a week. None if the address no longer answers, which
+/// says nothing about its certificate.
 async fn certificate(url: &str) -> Option<Check> {
     if !url.starts_with("https://") {
         return None;
     }
-    Some(match ask(url, CERTIFICATE_WARNING).await {
-        Ok(_) => ok("public certificate", "valid for at least another 7 days"),
-        Err(reason) => warn(
-            "public certificate",
-            format!(
-                "{url} answers now, but its certificate will not be accepted in 7 days ({reason}); see why the proxy does \
-                 not renew it"
-            ),
-        ),
-    })
+    let Err(reason) = ask(url, CERTIFICATE_WARNING).await else {
+        return Some(ok("public certificate", "valid for at least another 7 days"));
+    };
+    ask(url, Duration::ZERO).await.ok()?;
+    let advice = format!(
+        "{url} answers now, but its certificate will not be accepted in 7 days ({reason}); see why the proxy does not \
+         renew it"
+    );
+    Some(warn("public certificate", advice))
 }
 
-/// Asks the server, and checks its certificate as if this much time had passed.
-async fn ask(url: &str, time: Duration) -> Result<Seen, String> {
+/// Asks the server, whose certificate must be valid for at least this much longer.
+async fn ask(url: &str, validity: Duration) -> Result<Seen, String> {
     // The address is the operator's own, so private networks are allowed.
     let policy = Policy { guard: Guard::Any, extra_ca: None };
-    let client = HttpClient::judging_certificates_in(policy, time).map_err(|it| it.to_string())?;
+    let client =
+        HttpClient::with_certificates_valid_for(policy, validity).map_err(|it| it.to_string())?;
     let request = HttpRequest::get(format!("{url}/healthz/connection"));
     let answer = client.send(request, LIMITS).await.map_err(|it| it.to_string())?;
     read(&answer)
