@@ -8,9 +8,9 @@ use base::UserId;
 
 use super::Filter;
 use super::visible_accounts::VisibleAccounts;
-use crate::{Caller, Credential};
+use crate::Caller;
 
-/// The most filters that are kept over all people. With more, all are computed anew.
+/// The most filters that are kept over all people. With more, all are dropped.
 const KEPT_FILTERS_MAX: usize = 2_000;
 
 /// A figure for each filter of a person.
@@ -49,6 +49,6 @@ impl<T: Clone> KeptByFilter<T> {
 /// The key of a filter. None if its figures depend on more than the person's transactions: on the accounts that a key may
 /// see, or on what counts as spending, which is recomputed without a new stamp.
 pub(super) fn key_of(caller: &Caller, filter: &Filter) -> Option<FilterOfPerson> {
-    let is_limited = matches!(&caller.credential, Credential::Key { accounts: Some(_), .. });
-    (!is_limited && !filter.spending).then(|| (caller.user, format!("{filter:?}")))
+    let sees_all = caller.limited_to().is_none();
+    (sees_all && !filter.spending).then(|| (caller.user, format!("{filter:?}")))
 }

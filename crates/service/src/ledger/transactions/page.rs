@@ -22,7 +22,7 @@ pub(super) struct ListPart<'a> {
     pub(super) limit: usize,
 }
 
-/// What `ListPart` has read, without its rows.
+/// How reading a `ListPart` ended: its rows went to the visitor.
 pub(super) struct ReadPart {
     pub(super) count: usize,
     /// The last row, if there are more after it.
@@ -43,7 +43,7 @@ impl ListPart<'_> {
         Ok(reader.end(total_count))
     }
 
-    /// The same with accounts that were kept in memory. None, and no row is visited, if they are outdated.
+    /// As `read`, with accounts that were kept in memory. If they are outdated, no row is visited and the result is None.
     pub(super) async fn read_if_current(
         &self,
         app: &App,
@@ -100,7 +100,7 @@ pub(super) struct PageReader<'a, V> {
     pub(super) last: Option<Position>,
     /// Whether there is a row after the page.
     pub(super) more: bool,
-    /// The stamp of the person's transactions when the accounts were read, if rows with another one must not be visited.
+    /// The stamp of the kept accounts: rows that come with another stamp are not visited. None for accounts read anew.
     expected_stamp: Option<i64>,
     /// The stamp that came with the first row.
     found_stamp: Option<i64>,

@@ -14,10 +14,10 @@ use wire::v1::AccountPart;
 use super::Filter;
 use crate::{App, Caller, Error, Result};
 
-/// The most accounts that are kept over all people, some 5 MB. With more, all are read anew.
+/// The most accounts that are kept over all people, some 5 MB. With more, all are dropped.
 const KEPT_ACCOUNTS_MAX: usize = 20_000;
 
-/// What all transactions of an account share.
+/// An account with the values that all its transactions show.
 pub(super) struct ListedAccount {
     pub(super) id: AccountId,
     pub(super) part: AccountPart,
@@ -33,7 +33,7 @@ pub(super) struct PersonAccounts {
 }
 
 impl PersonAccounts {
-    /// Reads them with their stamp in one statement, and keeps them.
+    /// Reads the accounts with the stamp in one statement, and keeps them.
     pub(super) async fn load(app: &App, user: UserId) -> Result<Arc<PersonAccounts>> {
         let (mut stamp, mut accounts) = (None, Vec::new());
         let add = |row: &db::Row<'_>| {
@@ -102,7 +102,7 @@ pub(super) struct VisibleAccounts {
     of_person: Arc<PersonAccounts>,
     /// For each account of the person, whether it is visible.
     visible: Vec<bool>,
-    /// Whether some of the person's accounts are left out, so that each row must be tested.
+    /// Whether the caller does not see some of the person's accounts, so that the statement must leave out their rows.
     pub(super) narrowed: bool,
 }
 
