@@ -35,7 +35,7 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refus
 /// Reads the body of a request that is refused without it, and drops it: a connection whose request was answered before
 /// its body has come is closed, and its client loses the next request. Large and slow bodies are not worth the wait.
 pub(crate) async fn discard(headers: &HeaderMap, body: Body) {
-    // Its client sends the body only if it is asked to.
+    // A client that sends `Expect: 100-continue` sends its body only when it is asked to.
     if !headers.contains_key(header::EXPECT) {
         let read = Limited::new(body, DISCARDED_MAX).collect();
         let _ = tokio::time::timeout(DISCARD_TIME, read).await;

@@ -59,8 +59,9 @@ pub(crate) async fn measure(
     report::demo(&demo);
     let held_out = descriptors::score(&descriptors::read(descriptors::HELD_OUT)?);
     report::descriptors("held-out descriptors", &held_out);
-    if let Some(file) = real_descriptors::file() {
-        real_descriptors::report(&file)?;
+    match real_descriptors::file() {
+        Some(file) => real_descriptors::report(&file)?,
+        None => println!("\nSKIPPED: there are no real descriptors beside the project"),
     }
     report::adversarial(&adversarial::check().await?);
     if let Some(file) = external {

@@ -32,7 +32,7 @@ impl IncomeReport {
     ) -> IncomeReport {
         // One for each inflow of the whole history, which no page shows.
         income.labels.clear();
-        // Of a stream the payer is a name already, of all else the key of the merchant.
+        // Payers with a schedule already have their name; the others have the key of their merchant.
         for source in income.sources.iter_mut().filter(|it| it.frequency.is_none()) {
             source.payer = merchant_name(&source.payer);
         }

@@ -43,7 +43,7 @@ fn in_utc(local: DateTime) -> Option<Timestamp> {
     local.to_zoned(TimeZone::UTC).ok().map(|it| it.timestamp())
 }
 
-/// Whether money came in, by a credit/debit indicator. None for any other text.
+/// Reads a credit/debit indicator: true for money in. None for any other text.
 pub(super) fn credit(text: &str) -> Option<bool> {
     match text {
         "CRDT" => Some(true),

@@ -1,4 +1,4 @@
-//! What is the same for all rows of a table: its columns, and how dates and amounts are written.
+//! The layout of a table: its columns, and how its dates and amounts are written.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use crate::files::source_category::SourceCategory;
 use crate::files::table_amount::DecimalMark;
 use crate::files::{DateOrder, ParseOptions};
 
-/// Everything that is the same for all rows.
+/// Reads rows by the layout of their table.
 pub(super) struct Reader<'m> {
     pub(super) mapping: &'m Mapping,
     pub(super) today: Date,
@@ -20,9 +20,9 @@ pub(super) struct Reader<'m> {
     pub(super) currency: Currency,
     /// The currency that the person usually has.
     pub(super) own_currency: Currency,
-    /// Whether the currency is only the usual one.
+    /// Whether the file names no currency, so that the person's usual one is assumed.
     pub(super) currency_is_open: bool,
-    /// Whether the person chose the currency of amounts that name none.
+    /// Whether the person chose the currency for amounts that name none.
     pub(super) currency_is_chosen: bool,
     /// Whether the amounts may name another currency.
     pub(super) currency_is_named: bool,

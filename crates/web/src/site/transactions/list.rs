@@ -216,7 +216,8 @@ impl List<'_> {
             }
             p.soft {
                 @if self.search.filter.spending {
-                    "Only what counts as spending: purchases and bills, with refunds as money in. Income and transfers are left out."
+                    "Only what counts as spending: purchases and bills. Refunds and what others paid you back are money in. Income and transfers \
+                     between your accounts are left out."
                 } @else {
                     "Excludes transfers between your accounts. Includes refunds as money in, and pending transactions. Spending \
                      subtracts refunds and leaves out pending transactions."
