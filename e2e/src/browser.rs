@@ -332,9 +332,10 @@ impl Browser {
         self.must("/webauthn/authenticator", device);
     }
 
-    /// Deletes all cookies, which also signs out.
+    /// Deletes all cookies, which also signs out. It leaves the page first, whose requests would be given new ones.
     #[track_caller]
     pub fn forget_cookies(&self) {
+        self.go("about:blank");
         self.session.command("Network.clearBrowserCookies", json!({}));
     }
 
