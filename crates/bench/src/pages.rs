@@ -23,16 +23,18 @@ use crate::open_at;
 
 /// Pages and API endpoints, the favorable cases and the others. Words in braces are replaced by the id of one of the
 /// person's own things.
-const PAGES: [&str; 50] = [
+const PAGES: [&str; 52] = [
     "/",
     "/accounts",
     "/accounts/{account}",
     "/transactions",
     "/transactions?dates=all",
     "/transactions?sort=largest",
+    "/transactions?dates=all&sort=smallest",
     "/transactions?q=nothing+has+this+text",
     "/transactions?q=a",
     "/transactions?q=a&sort=largest",
+    "/transactions?q=a&sort=oldest",
     "/transactions?direction=out",
     "/transactions?category=FOOD_AND_DRINK",
     "/transactions?merchant=Nobody",
@@ -79,7 +81,8 @@ const PAGES: [&str; 50] = [
 const KNOWN_MISSES: &[&str] = &["/transactions?q=a&sort=largest"];
 /// The pages must cost about the same with the last as with the first number of transactions.
 const ROWS: [usize; 2] = [10_000, 100_000];
-const READS: u64 = 20;
+/// The scheduler counts CPU time in steps of some milliseconds, so many reads are measured together.
+const READS: u64 = 100;
 /// The goals.
 const MICROS_MAX: u64 = 5_000;
 const BYTES_MAX: usize = 40 * 1_024;
@@ -88,6 +91,8 @@ const BYTES_MAX: usize = 40 * 1_024;
 #[derive(Clone, Copy)]
 struct Cost {
     micros: u64,
+    /// The first request, which fills the caches.
+    first_micros: u64,
     /// The size of the compressed page.
     bytes: usize,
 }
@@ -128,17 +133,21 @@ pub(crate) async fn measure(database: &str) -> anyhow::Result<()> {
 
 /// Prints the costs with few and with many transactions, and fails if a page misses the goal that is not known to.
 fn report(few: &[Cost], many: &[Cost]) -> anyhow::Result<()> {
-    println!("  {:<54} {:>8} rows {:>8} rows  ratio  compressed", "page", ROWS[0], ROWS[1]);
+    println!(
+        "  {:<54} {:>8} rows {:>8} rows  ratio  first read  compressed",
+        "page", ROWS[0], ROWS[1]
+    );
     let mut missed = Vec::new();
     for ((page, small), large) in PAGES.iter().zip(few).zip(many) {
         let misses = large.micros > MICROS_MAX || large.bytes > BYTES_MAX;
         let hundredths = large.micros * 100 / small.micros.max(1);
         println!(
-            "  {page:<54} {:>10} us {:>10} us {:>3}.{:02} {:>8} bytes{}",
+            "  {page:<54} {:>10} us {:>10} us {:>3}.{:02} {:>8} us {:>8} bytes{}",
             small.micros,
             large.micros,
             hundredths / 100,
             hundredths % 100,
+            large.first_micros,
             large.bytes,
             if misses { "  misses the goal" } else { "" }
         );
@@ -203,15 +212,17 @@ async fn new_user(app: &App) -> anyhow::Result<User> {
     Ok(users::create(app, new).await?)
 }
 
-/// The mean of many requests, after one that fills the caches.
+/// The mean of many requests, after one that fills the caches and is measured alone.
 async fn cost(router: &Router, visitor: &Visitor, page: &str) -> anyhow::Result<Cost> {
     let path = visitor.ids.iter().fold(page.to_owned(), |path, (word, id)| path.replace(word, id));
+    let start = cpu_micros()?;
     let mut bytes = get(router, visitor, &path).await?;
     let before = cpu_micros()?;
     for _ in 0..READS {
         bytes = get(router, visitor, &path).await?;
     }
-    Ok(Cost { micros: (cpu_micros()? - before) / READS, bytes })
+    let micros = (cpu_micros()? - before) / READS;
+    Ok(Cost { micros, first_micros: before - start, bytes })
 }
 
 /// Requests a page as a browser does, or an endpoint with the key, and returns its compressed size.

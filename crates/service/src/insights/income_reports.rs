@@ -44,7 +44,8 @@ impl IncomeReport {
 }
 
 /// The version of a person's data: when it was recomputed last, and the stamp of the last change of a transaction. All
-/// that income depends on queues a recompute when it changes, so equal versions have equal reports.
+/// that income and spending depend on queues a recompute or takes a new stamp when it changes, so equal versions have equal
+/// figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Version {
     computed_at: i64,
@@ -53,7 +54,7 @@ pub(super) struct Version {
 
 impl Version {
     /// None while a change waits to be recomputed, or if a new day has begun since.
-    async fn get(app: &App, user: UserId) -> Result<Option<Version>> {
+    pub(super) async fn get(app: &App, user: UserId) -> Result<Option<Version>> {
         let key = params![user, app.clock.now()];
         Ok(app.db.first(VERSION, key, Version::read).await?)
     }

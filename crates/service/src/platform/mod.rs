@@ -9,6 +9,7 @@ pub(crate) mod ended_access;
 pub mod health;
 pub mod idempotency;
 pub mod installation;
+pub(crate) mod kept;
 pub mod limits;
 pub mod mail_queue;
 pub mod meters;

@@ -20,7 +20,7 @@ fn category(code: &str) -> Category {
     Category::parse(code).unwrap()
 }
 
-fn parts(of: &[(i64, &str)]) -> Vec<Part> {
+pub(crate) fn parts(of: &[(i64, &str)]) -> Vec<Part> {
     let part = |(amount_minor, code): &(i64, &str)| Part {
         amount_minor: *amount_minor,
         category: category(code),

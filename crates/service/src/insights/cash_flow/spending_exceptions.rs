@@ -1,8 +1,8 @@
-//! Transactions whose sign misleads about spending: refunds, which are money in and count as spending, and money out that
-//! is no spending, such as savings. The list of spending filters by the sign and by these exceptions
-//! (`ledger::transactions::Filter::spending`).
+//! Transactions whose sign misleads about spending: refunds, which are money in and count as spending, money out that is no
+//! spending, such as savings, and split transactions of which only some parts are. The list of spending filters by the sign
+//! and by these exceptions (`ledger::transactions::Filter::spending`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use base::{TransactionId, UserId, days_from_date};
@@ -25,49 +25,59 @@ pub(super) fn recompute(
 ) -> Result<()> {
     let found = find(classified, &days);
     let span = params![user, *days.start(), *days.end()];
-    let stored = tx.all(STORED, span, |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let stored: BTreeSet<Key> = stored.into_iter().collect();
-    let row = |(day, id): &Key| [user.into(), (*day).into(), (*id).into()];
-    let outdated: Vec<[Param<'_>; 3]> = stored.difference(&found).map(row).collect();
+    let stored = tx.all(STORED, span, |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
+    let stored: BTreeMap<Key, i64> = stored.into_iter().collect();
+    let key = |(day, id): &Key| [user.into(), (*day).into(), (*id).into()];
+    let outdated = stored.iter().filter(|(it, parts)| found.get(it) != Some(parts));
+    let outdated: Vec<[Param<'_>; 3]> = outdated.map(|(it, _)| key(it)).collect();
     tx.execute_each(DELETE, &outdated)?;
-    let new = found.difference(&stored).map(row);
-    tx.insert_many("spending_exceptions", ["user_id", "posted_on", "id"], new)?;
+    let new = found.iter().filter(|(it, parts)| stored.get(it) != Some(parts));
+    let new =
+        new.map(|((day, id), parts)| [user.into(), (*day).into(), (*id).into(), (*parts).into()]);
+    tx.insert_many("spending_exceptions", COLUMNS, new)?;
     Ok(())
 }
 
+/// The exceptions with the parts that count, as a bit for each.
 fn find(
     (household, flows): (&HouseholdLedger, &[Option<CashFlow>]),
     days: &RangeInclusive<i64>,
-) -> BTreeSet<Key> {
+) -> BTreeMap<Key, i64> {
     let ledger = &household.ledger;
+    let known = ledger.entries.iter().zip(flows.iter().copied());
     let unconverted = household.unconverted.iter().map(|(it, _)| it);
     let unconverted = unconverted.map(|it| (it, CashFlow::of_unconverted(ledger, it)));
-    let entries = ledger.entries.iter().zip(flows.iter().copied()).chain(unconverted);
-    // By key: whether the transaction is spending, and whether it seems so. A split one is, if one of its parts is.
-    let mut unsure: BTreeMap<Key, (bool, bool)> = BTreeMap::new();
-    for (entry, flow) in entries {
-        let key = (days_from_date(entry.on), entry.id);
-        let is_spending = matches!(flow, Some(CashFlow::Spending(_)));
-        let seems_spending = seems_spending(ledger, entry);
-        // Most transactions are what they seem, and need no place in the map unless other parts follow.
-        if !days.contains(&key.0) || !entry.is_part() && is_spending == seems_spending {
-            continue;
+    let mut entries = known.chain(unconverted).peekable();
+    let mut exceptions = BTreeMap::new();
+    while let Some((first, flow)) = entries.next() {
+        let (mut counted, mut parts) = (bit(0, flow), 1);
+        // The parts of a split transaction follow one another and have its id.
+        while let Some((_, flow)) = entries.next_if(|(it, _)| it.id == first.id) {
+            counted |= bit(parts, flow);
+            parts += 1;
         }
-        let (any, _) = unsure.entry(key).or_insert((false, seems_spending));
-        *any |= is_spending;
+        let expected = if seems_spending(ledger, first) { (1 << parts) - 1 } else { 0 };
+        let day = days_from_date(first.on);
+        if days.contains(&day) && counted != expected {
+            exceptions.insert((day, first.id), counted);
+        }
     }
-    let exceptions = unsure.into_iter().filter(|(_, (is_spending, seems))| is_spending != seems);
-    exceptions.map(|(key, _)| key).collect()
+    exceptions
+}
+
+/// The bit of a part that counts as spending. A transaction has at most `base::split::PARTS_MAX` parts.
+fn bit(part: usize, flow: Option<CashFlow>) -> i64 {
+    i64::from(matches!(flow, Some(CashFlow::Spending(_)))) << part
 }
 
 /// Whether a transaction seems to be spending by its sign, transfer and account, as in the filter of the list (`SPENDING` in
-/// `ledger::transactions::query`).
+/// `ledger::transactions::query`). Each part of a split has the sign of the whole.
 fn seems_spending(ledger: &Ledger, entry: &Entry) -> bool {
-    let whole_minor = entry.whole_minor.unwrap_or(entry.amount_minor);
-    whole_minor < 0 && entry.transfer.is_none() && ledger.account(entry).is_spent_from()
+    entry.amount_minor < 0 && entry.transfer.is_none() && ledger.account(entry).is_spent_from()
 }
 
-const STORED: &str = "select posted_on, id from spending_exceptions
+const COLUMNS: [&str; 4] = ["user_id", "posted_on", "id", "counted_parts"];
+const STORED: &str = "select posted_on, id, counted_parts from spending_exceptions
     where user_id = $1 and posted_on between $2 and $3";
 const DELETE: &str =
     "delete from spending_exceptions where user_id = $1 and posted_on = $2 and id = $3";

@@ -8,7 +8,7 @@ use jiff::ToSpan as _;
 use wire::v1::Scope;
 
 use super::groups::UNCATEGORIZED;
-use super::{Household, Period};
+use super::{Household, Period, kept};
 use crate::insights::cash_flow::{FlowKind, IndexedFlow};
 use crate::{App, Caller, Result};
 
@@ -69,8 +69,21 @@ pub async fn by_month(
     category_tier1: Option<&str>,
 ) -> Result<History> {
     caller.require(Scope::TransactionsRead)?;
-    let household = Household::read(app, caller, None).await?;
     let last = last.first_of_month();
+    let asked = format!("{last} {count} {category_tier1:?}");
+    let computed = compute_by_month(app, caller, last, count, category_tier1);
+    kept::find_or(app, caller, &app.kept_spending.histories, asked, computed).await
+}
+
+/// `last` is the first day of the last month.
+async fn compute_by_month(
+    app: &App,
+    caller: &Caller,
+    last: Date,
+    count: i64,
+    category_tier1: Option<&str>,
+) -> Result<History> {
+    let household = Household::read(app, caller, None).await?;
     let months: Vec<Date> =
         (0..count).rev().map(|back| last.saturating_sub(back.months())).collect();
     let index_of: HashMap<Date, usize> =
@@ -158,6 +171,11 @@ impl MoneyFlow {
 
 pub async fn money_flow(app: &App, caller: &Caller, period: Period) -> Result<MoneyFlow> {
     caller.require(Scope::TransactionsRead)?;
+    let (asked, computed) = (format!("{period:?}"), compute_money_flow(app, caller, period));
+    kept::find_or(app, caller, &app.kept_spending.flows, asked, computed).await
+}
+
+async fn compute_money_flow(app: &App, caller: &Caller, period: Period) -> Result<MoneyFlow> {
     let household = Household::read(app, caller, None).await?;
     let mut income: BTreeMap<String, i64> = BTreeMap::new();
     let mut spending: BTreeMap<Option<Category>, Vec<i64>> = BTreeMap::new();

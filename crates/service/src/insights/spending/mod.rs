@@ -2,6 +2,7 @@
 
 mod groups;
 pub mod history;
+mod kept;
 pub mod periods;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,6 +18,7 @@ use wire::v1::{self, Scope};
 
 use self::groups::{Group, Groups};
 pub use self::groups::{GroupBy, UNKNOWN};
+pub(crate) use self::kept::KeptSpending;
 pub use self::periods::{Compare, Period};
 use super::cash_flow::{self, FlowKind, IndexedFlow, UnpackedMonth};
 use super::pipeline;
@@ -72,8 +74,19 @@ pub struct Query {
 
 pub async fn get(app: &App, caller: &Caller, query: &Query) -> Result<v1::Spending> {
     caller.require(Scope::TransactionsRead)?;
-    let household = Household::read(app, caller, query.account_id).await?;
     let period = period(query, app.today(caller))?;
+    let asked = format!("{query:?} {period:?}");
+    let computed = compute(app, caller, query, period);
+    kept::find_or(app, caller, &app.kept_spending.spending, asked, computed).await
+}
+
+async fn compute(
+    app: &App,
+    caller: &Caller,
+    query: &Query,
+    period: Period,
+) -> Result<v1::Spending> {
+    let household = Household::read(app, caller, query.account_id).await?;
     let earlier = query.compare.map(|it| it.period_before(period));
     let current = household.sum(app, caller, period, query).await?;
     let before = match earlier {
@@ -144,8 +157,14 @@ impl Months {
 /// This month so far, and up to `count` whole months before it.
 pub async fn months(app: &App, caller: &Caller, count: i64) -> Result<Months> {
     caller.require(Scope::TransactionsRead)?;
-    let household = Household::read(app, caller, None).await?;
     let today = app.today(caller);
+    let asked = format!("{count} {today}");
+    let computed = compute_months(app, caller, today, count);
+    kept::find_or(app, caller, &app.kept_spending.months, asked, computed).await
+}
+
+async fn compute_months(app: &App, caller: &Caller, today: Date, count: i64) -> Result<Months> {
+    let household = Household::read(app, caller, None).await?;
     let this = today.first_of_month();
     let mut by_month: BTreeMap<Date, Totals> = BTreeMap::new();
     let period = Period { start: this.saturating_sub(count.months()), end: today };

@@ -1,54 +1,37 @@
-//! Figures about the transactions that match a filter, kept in memory with the stamp of the person's transactions
-//! (`ledger::stamps`): every page of a filtered list shows them, and computing them reads every match.
+//! Figures about the transactions that match a filter: every page of a filtered list shows them, and computing them reads
+//! every match. They are kept with the stamp of the person's transactions (`ledger::stamps`).
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use base::UserId;
-
-use super::Filter;
-use super::visible_accounts::VisibleAccounts;
+use super::sort::SortedPosition;
+use super::{Filter, Sort, Total};
 use crate::Caller;
+use crate::platform::kept::{Kept, Key};
 
-/// The most filters that are kept over all people. With more, all are dropped.
-const KEPT_FILTERS_MAX: usize = 2_000;
+/// The most rows of a page that is kept. Downloads read larger pages.
+const PAGE_MAX: usize = 100;
 
-/// A figure for each filter of a person.
-pub(crate) struct KeptByFilter<T>(Mutex<HashMap<FilterOfPerson, (i64, T)>>);
-
-/// The person and the filter as a text.
-pub(super) type FilterOfPerson = (UserId, String);
-
-impl<T> Default for KeptByFilter<T> {
-    fn default() -> KeptByFilter<T> {
-        KeptByFilter(Mutex::default())
-    }
-}
-
-impl<T: Clone> KeptByFilter<T> {
-    fn kept(&self) -> MutexGuard<'_, HashMap<FilterOfPerson, (i64, T)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn find(&self, key: &FilterOfPerson, accounts: &VisibleAccounts) -> Option<T> {
-        let kept = self.kept();
-        let (stamp, figure) = kept.get(key)?;
-        (*stamp == accounts.stamp()).then(|| figure.clone())
-    }
-
-    /// Keeps a figure that was computed after the accounts were read, so that a change meanwhile makes it outdated.
-    pub(super) fn insert(&self, key: FilterOfPerson, accounts: &VisibleAccounts, figure: &T) {
-        let mut kept = self.kept();
-        if kept.len() >= KEPT_FILTERS_MAX {
-            kept.clear();
-        }
-        kept.insert(key, (accounts.stamp(), figure.clone()));
-    }
+/// The figures by filter.
+#[derive(Default)]
+pub(crate) struct KeptByFilter {
+    pub(super) counts: Kept<i64, Option<i64>, 2_000>,
+    pub(super) totals: Kept<i64, Vec<Total>, 2_000>,
+    /// The positions of a page's rows, in its order, and of the first row after it.
+    pub(super) pages: Kept<i64, Vec<SortedPosition>, 2_000>,
 }
 
 /// The key of a filter. None if its figures depend on more than the person's transactions: on the accounts that a key may
 /// see, or on what counts as spending, which is recomputed without a new stamp.
-pub(super) fn key_of(caller: &Caller, filter: &Filter) -> Option<FilterOfPerson> {
+pub(super) fn key_of(caller: &Caller, filter: &Filter) -> Option<Key> {
     let sees_all = caller.limited_to().is_none();
     (sees_all && !filter.spending).then(|| (caller.user, format!("{filter:?}")))
+}
+
+/// The key of the page after a position.
+pub(super) fn key_of_page(
+    caller: &Caller,
+    (filter, sort): (&Filter, Sort),
+    after: Option<SortedPosition>,
+    limit: usize,
+) -> Option<Key> {
+    let (user, filter) = key_of(caller, filter).filter(|_| limit <= PAGE_MAX)?;
+    Some((user, format!("{filter} {sort:?} {after:?} {limit}")))
 }

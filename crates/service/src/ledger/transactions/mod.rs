@@ -65,7 +65,10 @@ pub struct Filter {
     pub tag: Option<String>,
     /// Only transactions with exactly this counterparty, as spending by merchant groups them.
     pub counterparty: Option<String>,
-    /// Only transactions that count as spending, refunds included, as the sums of spending count them.
+    /// Only transactions without a counterparty.
+    pub without_counterparty: bool,
+    /// Only transactions that count as spending, refunds included, as the sums of spending count them. Of a split
+    /// transaction, totals add up the parts that count.
     pub spending: bool,
 }
 
@@ -207,14 +210,16 @@ async fn count(
         return Ok(None);
     }
     let key = kept_by_filter::key_of(caller, filter);
-    if let Some(kept) = key.as_ref().and_then(|it| app.kept_counts.find(it, accounts)) {
+    if let Some(kept) =
+        key.as_ref().and_then(|it| app.kept_by_filter.counts.find(it, accounts.stamp()))
+    {
         return Ok(kept);
     }
     let query = Query::count(caller, prepared);
     let counted: Option<i64> = app.db.first(&query.sql, &query.params, |row| row.get(0)).await?;
     let counted = counted.filter(|it| *it <= COUNT_MAX);
     if let Some(key) = key {
-        app.kept_counts.insert(key, accounts, &counted);
+        app.kept_by_filter.counts.insert(key, accounts.stamp(), &counted);
     }
     Ok(counted)
 }
@@ -280,6 +285,7 @@ pub(crate) fn statements() -> Vec<&'static str> {
     [
         &[GET],
         changes::STATEMENTS,
+        page::STATEMENTS,
         refund_links::STATEMENTS,
         search::STATEMENTS,
         sorted::STATEMENTS,

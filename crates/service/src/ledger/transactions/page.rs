@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use base::{AccountId, TransactionId};
-use db::Progress;
+use db::{Progress, params};
 use wire::v1::TransactionRow;
 
-use super::query::{ListRange, PreparedFilter, Query, STAMP_COLUMN};
+use super::query::{ListRange, PreparedFilter, Query, STAMP_COLUMN, stamped_list_columns};
 use super::search::{self, CandidateDays, Needle};
+use super::sort::SortedPosition;
 use super::visible_accounts::{PersonAccounts, VisibleAccounts};
-use super::{Filter, ListCursor, count, read};
+use super::{Filter, ListCursor, Sort, count, kept_by_filter, read};
 use crate::{App, Caller, Error, Result};
 
 /// The position of a row in the list: its posting day and its id.
@@ -84,7 +85,7 @@ impl ListPart<'_> {
         let mut reader = PageReader::new(accounts, self.limit, visit);
         reader.expected_stamp = expected_stamp;
         match self.filter.q.as_deref().filter(|it| !it.is_empty()) {
-            Some(q) => reader.search(app, caller, &filter, after, q).await?,
+            Some(q) => reader.search_or_kept(app, caller, &filter, after, q).await?,
             None => reader.read(app, caller, &filter, after).await?,
         }
         Ok((reader, total_count))
@@ -100,6 +101,8 @@ pub(super) struct PageReader<'a, V> {
     pub(super) last: Option<Position>,
     /// Whether there is a row after the page.
     pub(super) more: bool,
+    /// The positions of the rows, and of the one after the page.
+    positions: Vec<SortedPosition>,
     /// The stamp of the kept accounts: rows that come with another stamp are not visited. None for accounts read anew.
     expected_stamp: Option<i64>,
     /// The stamp that came with the first row.
@@ -116,6 +119,7 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
             count: 0,
             last: None,
             more: false,
+            positions: Vec::new(),
             expected_stamp: None,
             found_stamp: None,
         }
@@ -136,13 +140,15 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
                 return Ok(());
             }
         }
+        let (day, id) = (row.get(3)?, row.get(0)?);
+        self.positions.push(SortedPosition { size: 0, day, id });
         // One row more than asked for tells whether there is another page.
         if self.read_count == self.limit {
             self.more = true;
             return Ok(());
         }
         self.read_count += 1;
-        self.last = Some((row.get(3)?, row.get(0)?));
+        self.last = Some((day, id));
         // Rows of an account that was added after the accounts were read are skipped; the page still ends at its limit.
         let account: AccountId = row.get(1)?;
         if let Some(account) = self.accounts.find(account) {
@@ -168,6 +174,32 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
             let rest = ListRange { after, days: None, limit: self.limit - self.read_count + 1 };
             let query = Query::rows(caller, filter, rest);
             app.db.each_slow(&query.sql, &query.params, |row| self.add(row)).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads the rows that contain a text. The positions of a page that was searched before are kept.
+    async fn search_or_kept(
+        &mut self,
+        app: &App,
+        caller: &Caller,
+        filter: &PreparedFilter<'_>,
+        after: Option<Position>,
+        q: &str,
+    ) -> Result<()> {
+        let start = after.map(|(day, id)| SortedPosition { size: 0, day, id });
+        let sorted = (filter.filter, Sort::Newest);
+        let key = kept_by_filter::key_of_page(caller, sorted, start, self.limit);
+        let (kept, stamp) = (&app.kept_by_filter.pages, self.accounts.stamp());
+        if let Some(positions) = key.as_ref().and_then(|it| kept.find(it, stamp)) {
+            for position in positions {
+                app.db.each(ROW, params![caller.user, position.id], |row| self.add(row)).await?;
+            }
+            return Ok(());
+        }
+        self.search(app, caller, filter, after, q).await?;
+        if let Some(key) = key {
+            kept.insert(key, stamp, &self.positions);
         }
         Ok(())
     }
@@ -222,3 +254,7 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
         Ok(())
     }
 }
+
+const ROW: &str = concat!(stamped_list_columns!(), " and id = $2 and state <> 'removed'");
+
+pub(super) const STATEMENTS: &[&str] = &[ROW];

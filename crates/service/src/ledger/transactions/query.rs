@@ -33,12 +33,27 @@ macro_rules! list_columns {
 }
 pub(super) use list_columns;
 
-const COLUMNS: &str = list_columns!("");
-/// With the stamp of the person's transactions, which is read once for all rows.
-const STAMPED_COLUMNS: &str = list_columns!(
-    ",
+/// The same with the stamp of the person's transactions, which is read once for all rows.
+macro_rules! stamped_list_columns {
+    () => {
+        $crate::ledger::transactions::query::list_columns!(
+            ",
     (select p.transactions_stamp from person_states p where p.user_id = $1)"
-);
+        )
+    };
+}
+pub(super) use stamped_list_columns;
+
+/// The parts of a transaction that count as spending, where the sign is misleading (migration 42).
+macro_rules! counted_parts {
+    () => {
+        "(select e.counted_parts from spending_exceptions e
+            where e.user_id = $1 and e.posted_on = t.posted_on and e.id = t.id)"
+    };
+}
+
+const COLUMNS: &str = list_columns!("");
+const STAMPED_COLUMNS: &str = stamped_list_columns!();
 pub(super) const STAMP_COLUMN: usize = 16;
 
 /// The part of the list to read: the rows after a position, and on some days only.
@@ -167,6 +182,7 @@ impl<'a> Query<'a> {
                 where g.user_id = $1 and g.counterparty = ${at})"
             ));
         }
+        self.sql.push_str(if filter.without_counterparty { NO_COUNTERPARTY } else { "" });
         // `not in` uses no index, so it does not lead the engine to another plan.
         self.sql.push_str(match (filter.hidden, filter.pending) {
             (true, _) => " and state = 'hidden'",
@@ -325,7 +341,8 @@ impl<'f> PreparedFilter<'f> {
 impl PreparedFilter<'_> {
     /// Whether only some parts of a split transaction match, so that sums count those.
     pub(super) fn counts_parts(&self) -> bool {
-        self.filter.category_tier1.is_some() || self.filter.category.is_some()
+        let Filter { category_tier1, category, spending, .. } = self.filter;
+        category_tier1.is_some() || category.is_some() || *spending
     }
 
     /// Whether one index holds all columns that the query reads.
@@ -337,22 +354,26 @@ impl PreparedFilter<'_> {
     }
 }
 
-const AMOUNTS: &str =
+const AMOUNTS: &str = concat!(
     "select id, account_id, posted_on, amount_minor, transfer_kind, description, counterparty, note,
-    split_minor, splits from transactions t where user_id = $1";
+    split_minor, splits, ",
+    counted_parts!(),
+    " from transactions t where user_id = $1"
+);
 // Transfers between own accounts are neither income nor spending. One index holds all these columns, and suffices if
 // the filters ask for no others.
 const SUMS: &str = "cast(count(*) as bigint),
     cast(sum(case when amount_minor > 0 and transfer_kind is null then amount_minor else 0 end) as bigint),
     cast(sum(case when amount_minor < 0 and transfer_kind is null then amount_minor else 0 end) as bigint)
     from transactions t where user_id = $1";
-// Money out of an account that is spent from is spending, except where the recompute found that the sign is wrong.
-const SPENDING: &str = " and case when amount_minor < 0 and transfer_kind is null
-    and account_id in (select a.id from accounts a where a.user_id = $1 and a.kind in ('depository', 'credit'))
-    then not exists (select 1 from spending_exceptions e
-        where e.user_id = $1 and e.posted_on = t.posted_on and e.id = t.id)
-    else exists (select 1 from spending_exceptions e
-        where e.user_id = $1 and e.posted_on = t.posted_on and e.id = t.id) end";
+// Money out of an account that is spent from is spending, except where the recompute found that the sign is misleading.
+const SPENDING: &str = concat!(
+    " and coalesce(",
+    counted_parts!(),
+    ", case when amount_minor < 0 and transfer_kind is null
+        and account_id in (select a.id from accounts a where a.user_id = $1 and a.kind in ('depository', 'credit'))
+        then 1 else 0 end) <> 0"
+);
 // The account, as an expression that no index is sorted by: SQLite would otherwise read an index for its order and look
 // up each row, which costs four times as much as reading the rows themselves.
 const ACCOUNT_UNORDERED: &str = "nullif(account_id, user_id)";
@@ -362,6 +383,7 @@ const SPLIT: &str = " and split_minor = amount_minor and (posted_on, id) in
 const NOT_SPLIT: &str = " and (split_minor is null or split_minor <> amount_minor)";
 const NO_CATEGORY: &str =
     " and category is null and (split_minor is null or split_minor <> amount_minor)";
+const NO_COUNTERPARTY: &str = " and coalesce(counterparty, '') = ''";
 const NOT_HIDDEN: &str = " and not exists (select 1 from accounts a where a.user_id = t.user_id
     and a.id = t.account_id and a.hidden_at is not null)";
 
@@ -395,6 +417,7 @@ pub(crate) fn statement_variants() -> Vec<String> {
             amount_max: (on(9) && on(4)).then_some(Fixed9::ZERO),
             tag: (on(9) && on(2)).then(|| "work".to_owned()),
             counterparty: (on(9) && on(1)).then(|| "Apple".to_owned()),
+            without_counterparty: on(9) && on(6),
             spending: on(9) && on(0),
         };
         let prepared = PreparedFilter::new(&filter, on(7));

@@ -9,7 +9,9 @@ use wire::v1::{Scope, TransactionRow};
 use super::query::{ListRange, PreparedFilter, Query, list_columns};
 use super::search::{self, CandidateDays, Needle};
 use super::sort::{LARGE_MINOR, Sort, SortedPosition, SortedRange};
-use super::{Filter, PageEnd, VisibleAccounts, check, count, list, read, visible_accounts};
+use super::{
+    Filter, PageEnd, VisibleAccounts, check, count, kept_by_filter, list, read, visible_accounts,
+};
 use crate::platform::cursors;
 use crate::{App, Caller, Error, Result};
 
@@ -45,12 +47,23 @@ pub async fn list_sorted(
         limit: page.limit,
         visit: &mut visit,
         count: 0,
+        positions: Vec::new(),
         last: None,
         more: false,
     };
-    match filter.filter.q.as_deref().filter(|it| !it.is_empty()) {
-        Some(q) => reader.search(app, caller, &filter, (after, q)).await?,
-        None => reader.list(app, caller, &filter, after).await?,
+    let key = kept_by_filter::key_of_page(caller, (filter.filter, sort), after, page.limit);
+    let kept = &app.kept_by_filter.pages;
+    match key.as_ref().and_then(|it| kept.find(it, accounts.stamp())) {
+        Some(positions) => reader.read_rows(app, caller, &positions).await?,
+        None => {
+            match filter.filter.q.as_deref().filter(|it| !it.is_empty()) {
+                Some(q) => reader.search(app, caller, &filter, (after, q)).await?,
+                None => reader.list(app, caller, &filter, after).await?,
+            }
+            if let Some(key) = key {
+                kept.insert(key, accounts.stamp(), &reader.positions);
+            }
+        }
     }
     let SortedPage { count, last, more, .. } = reader;
     let next_cursor = match last.filter(|_| more) {
@@ -69,6 +82,8 @@ struct SortedPage<'a, V> {
     limit: usize,
     visit: &'a mut V,
     count: usize,
+    /// The positions of the rows, and of the one after the page.
+    positions: Vec<SortedPosition>,
     last: Option<SortedPosition>,
     /// Whether there is a row after the page.
     more: bool,
@@ -76,6 +91,8 @@ struct SortedPage<'a, V> {
 
 impl<V: FnMut(&TransactionRow<'_>) + Send> SortedPage<'_, V> {
     fn add(&mut self, row: &db::Row<'_>) -> db::Result<()> {
+        let position = self.sort.position(row.get(2)?, row.get(3)?, row.get(0)?);
+        self.positions.push(position);
         if self.count == self.limit {
             self.more = true;
             return Ok(());
@@ -83,7 +100,7 @@ impl<V: FnMut(&TransactionRow<'_>) + Send> SortedPage<'_, V> {
         let Some(account) = self.accounts.find(row.get(1)?) else { return Ok(()) };
         (self.visit)(&read(row, account)?);
         self.count += 1;
-        self.last = Some(self.sort.position(row.get(2)?, row.get(3)?, row.get(0)?));
+        self.last = Some(position);
         Ok(())
     }
 
@@ -133,6 +150,15 @@ impl<V: FnMut(&TransactionRow<'_>) + Send> SortedPage<'_, V> {
             true => found.positions.into_iter().rev().collect(),
             false => found.positions.into_iter().collect(),
         };
+        self.read_rows(app, caller, &positions).await
+    }
+
+    async fn read_rows(
+        &mut self,
+        app: &App,
+        caller: &Caller,
+        positions: &[SortedPosition],
+    ) -> Result<()> {
         for position in positions {
             app.db.each(ROW, params![caller.user, position.id], |row| self.add(row)).await?;
         }

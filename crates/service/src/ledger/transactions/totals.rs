@@ -33,7 +33,9 @@ pub async fn totals(app: &App, caller: &Caller, filter: &Filter) -> Result<Vec<T
     check(filter)?;
     let accounts = visible_accounts(app, caller, filter).await?;
     let key = kept_by_filter::key_of(caller, filter);
-    if let Some(kept) = key.as_ref().and_then(|it| app.kept_totals.find(it, &accounts)) {
+    if let Some(kept) =
+        key.as_ref().and_then(|it| app.kept_by_filter.totals.find(it, accounts.stamp()))
+    {
         return Ok(kept);
     }
     let mut totals = Vec::new();
@@ -41,7 +43,7 @@ pub async fn totals(app: &App, caller: &Caller, filter: &Filter) -> Result<Vec<T
     each(app, caller, (filter, &accounts), false, &mut collect).await?;
     totals.sort_by_key(|it: &Total| (-it.count, it.currency.to_string()));
     if let Some(key) = key {
-        app.kept_totals.insert(key, &accounts, &totals);
+        app.kept_by_filter.totals.insert(key, accounts.stamp(), &totals);
     }
     Ok(totals)
 }
@@ -143,17 +145,19 @@ async fn each_match(
     Ok(())
 }
 
-/// The total of one row of `Query::amounts`. Of a split transaction, the parts of the filter's category count.
+/// The total of one row of `Query::amounts`. Of a split transaction, only the parts count that match the filter.
 fn total_of_row(row: &db::Row<'_>, currency: Currency, filter: &Filter) -> db::Result<Total> {
     let (mut amount, transfer): (i64, Option<&str>) = (row.get(3)?, row.get(4)?);
     if let Some(parts) = counted_parts(row, amount, 8)? {
-        let matches = |it: &split::SplitPart<'_>| {
+        let spending: Option<i64> = if filter.spending { row.get(10)? } else { None };
+        let matches = |(index, it): &(usize, split::SplitPart<'_>)| {
             let primary = filter.category_tier1.as_deref();
             primary.is_none_or(|code| it.category.primary() == code)
                 && filter.category.is_none_or(|category| it.category == category)
+                && spending.is_none_or(|counted| counted & (1 << index) != 0)
         };
-        let parts = split::read(parts).flatten().filter(matches);
-        amount = parts.fold(0, |sum, it| sum.saturating_add(it.amount_minor));
+        let parts = split::read(parts).flatten().enumerate().filter(matches);
+        amount = parts.fold(0, |sum, (_, it)| sum.saturating_add(it.amount_minor));
     }
     let counted = if transfer.is_none() { amount } else { 0 };
     Ok(Total { currency, count: 1, in_minor: counted.max(0), out_minor: counted.min(0) })

@@ -106,9 +106,12 @@ async fn combined_filters_return_what_matches_all_of_them() {
         amount_max: Some(amount("4.50")),
         tag: None,
         counterparty: None,
+        without_counterparty: false,
         spending: true,
     };
     assert_eq!(found(&world, &robin, strict.clone()).await, ["CAFE"]);
+    let nameless = Filter { without_counterparty: true, ..strict.clone() };
+    assert_eq!(found(&world, &robin, nameless).await, [""; 0]);
     let larger = Filter { amount_min: Some(amount("4.51")), amount_max: None, ..strict.clone() };
     assert_eq!(found(&world, &robin, larger).await, [""; 0]);
     let other = Filter { pending: Some(true), ..strict };

@@ -1,11 +1,14 @@
 //! Lists in every order: whole, without repetitions, page by page.
 
 use base::{Entropy, TransactionId, days_from_date};
-use service::ledger::Direction;
+use service::classify::bulk_edits::{self, BulkChange};
+use service::classify::overrides::Visibility;
 use service::ledger::transactions::{Filter, Sort, list_sorted};
+use service::ledger::{Direction, accounts};
 use service::platform::cursors::Page;
-use testkit::draft::{checking, statement, txn};
+use testkit::draft::{Txn, checking, statement, txn};
 use testkit::{Person, World};
+use wire::v1::TransactionRow;
 
 use crate::listed::{self, Listed};
 
@@ -66,4 +69,38 @@ async fn every_order_has_each_transaction_once_on_pages_of_any_length() {
             }
         }
     }
+}
+
+/// The first page of a search in an order is kept in memory. Every change that it shows makes it outdated.
+#[tokio::test]
+async fn a_search_in_an_order_shows_each_change_at_once() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let shop = |on: &str, minor, id: &str| txn(on, minor, &format!("SHOP {id}")).id(id);
+    let everyday = |rows: Vec<Txn>| statement([checking("Everyday").with_all(rows)]);
+    robin
+        .import(everyday(vec![shop("2026-02-01", -500, "a"), shop("2026-02-02", -900, "b")]))
+        .await;
+    let (app, caller) = (&world.app, &robin.caller);
+    let search = Filter { q: Some("shop".to_owned()), ..Filter::default() };
+    let page = async |limit| {
+        let mut found = Vec::new();
+        let page = Page { cursor: None, limit };
+        let visit = |row: &TransactionRow<'_>| found.push(row.amount.minor());
+        list_sorted(app, caller, (&search, Sort::Largest), page, visit).await.unwrap();
+        found
+    };
+    assert_eq!(page(50).await, [-900, -500]);
+    assert_eq!(page(50).await, [-900, -500]);
+    assert_eq!(page(1).await, [-900]);
+    robin.import(everyday(vec![shop("2026-02-03", -700, "c")])).await;
+    assert_eq!(page(50).await, [-900, -700, -500]);
+    let rows = listed::all(app, caller, &Filter::default()).await;
+    let largest = rows.iter().find(|it| it.minor == -900).unwrap().id;
+    let hide = BulkChange { visibility: Some(Visibility::Hidden), ..BulkChange::default() };
+    bulk_edits::apply(app, caller, vec![largest], hide).await.unwrap();
+    assert_eq!(page(50).await, [-700, -500]);
+    let account = robin.account("Everyday").await;
+    accounts::set_hidden(app, caller, account, true).await.unwrap();
+    assert_eq!(page(50).await, [0; 0]);
 }

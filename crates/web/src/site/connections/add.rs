@@ -30,7 +30,7 @@ pub(super) async fn show(
 ) -> PageResult {
     let connected = connections::list(person.app(), &person.caller).await?;
     let (keys, application) = (plaid::status(person).await?, enable_banking::status(person).await?);
-    let region = region.or((status != StatusCode::OK).then_some(Region::UnitedStates));
+    let region = region.unwrap_or_else(|| Region::likely(&person.user));
     let main = html! {
         div.lead-in {
             p.trail { a href=(HOME) { "Connections" } }
@@ -43,21 +43,19 @@ pub(super) async fn show(
         (wrong.summary())
         h2 { "Where are your accounts?" }
         (regions(region))
-        @if let Some(region) = region {
-            @if region.has_plaid() { (plaid::card(person, region, keys, &connected, wrong)) }
-            @if region == Region::Europe { (enable_banking::card(person, application, &connected, wrong)) }
-            (simplefin(person, region, wrong, name))
-            (files())
-        }
+        @if region.has_plaid() { (plaid::card(person, region, keys, &connected, wrong)) }
+        @if region == Region::Europe { (enable_banking::card(person, application, &connected, wrong)) }
+        (simplefin(person, region, wrong, name))
+        (files())
     };
     Ok(new_page("Add a bank").page_with(status, person, main))
 }
 
-fn regions(chosen: Option<Region>) -> Markup {
+fn regions(chosen: Region) -> Markup {
     html! {
         ul.tabs {
             @for &it in Region::ALL {
-                @let current = (chosen == Some(it)).then_some("page");
+                @let current = (chosen == it).then_some("page");
                 li { a href=(url_of(Some(it))) aria-current=[current] { (it.name()) } }
             }
         }

@@ -1,6 +1,7 @@
 //! Parts that all sections of the page to add a bank use: the regions, headings and links.
 
 use maud::{Markup, html};
+use service::access::users::User;
 use service::ingest::connections::Connection;
 
 use crate::site::form::Form;
@@ -24,6 +25,18 @@ impl Region {
             Region::Canada => "Canada",
             Region::Europe => "Europe",
             Region::Elsewhere => "Elsewhere",
+        }
+    }
+
+    /// Where a person's banks probably are, by the currency and the time zone.
+    pub(super) fn likely(user: &User) -> Region {
+        let is_in_europe = user.timezone.name().starts_with("Europe/");
+        match user.base_currency.code() {
+            "CAD" => Region::Canada,
+            "USD" if !is_in_europe => Region::UnitedStates,
+            "EUR" | "GBP" | "SEK" | "NOK" | "DKK" | "PLN" | "CZK" => Region::Europe,
+            _ if is_in_europe => Region::Europe,
+            _ => Region::Elsewhere,
         }
     }
 

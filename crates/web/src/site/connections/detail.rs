@@ -11,7 +11,7 @@ use service::ledger::accounts::{self, Filter, Status};
 
 use super::add_parts::URL;
 use super::progress::Progress;
-use super::{badge, is_synced, new_page, offers, parse, source_name, url_of};
+use super::{HOME, badge, is_synced, new_page, offers, parse, source_name, url_of};
 use crate::site::app_page::AppPage;
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
@@ -42,6 +42,7 @@ pub(super) async fn show(
     let progress = Progress::of(&it, &offered);
     let is_followed = progress.is_followed(&it, app.clock.now());
     let main = html! {
+        p.trail { a href=(HOME) { "Connections" } }
         div.heading { h1 { (it.name) } (badge(&it)) }
         (wrong.summary())
         (progress.show(person, &it, &batches, is_followed))

@@ -66,14 +66,14 @@ impl SpendingPage<'_> {
                     span.marked {
                         (self.mark(group))
                         span {
-                            @if is_group && self.has_list(group) { (self.link(group)) } @else { (group.label) }
+                            @if is_group { (self.link(group)) } @else { (group.label) }
                             span.soft { (plural(group.transaction_count, "transaction", "transactions")) }
                         }
                     }
                 }
                 td.gauge { (bar(minor, largest, &self.color(group))) }
                 td.figure data-label="Spent" {
-                    @if is_group && self.has_list(group) { a href=(self.transactions_of(group)) { (view.money(self.money(minor))) } }
+                    @if is_group { a href=(self.transactions_of(group)) { (view.money(self.money(minor))) } }
                     @else { (view.money(self.money(minor))) }
                 }
                 td.figure data-label=(self.compared_name()) { (view.money_or_unknown(before.map(|it| self.money(it)))) }
@@ -119,15 +119,10 @@ impl SpendingPage<'_> {
         html! { a href=(href) { (group.label) } }
     }
 
-    /// Whether the transactions of a group can be listed. The list has no filter for an unknown merchant.
-    fn has_list(&self, group: &v1::SpendingGroup) -> bool {
-        self.choice.by != GroupBy::Merchant || group.key != UNKNOWN
-    }
-
     pub(super) fn transactions_of(&self, group: &v1::SpendingGroup) -> String {
         let key = group.key.as_str();
         self.choice.transactions(match self.choice.by {
-            GroupBy::Merchant => ("merchant", key),
+            GroupBy::Merchant => of_merchant(key),
             GroupBy::Account => ("account", key),
             GroupBy::Category | GroupBy::Month if key == "UNCATEGORIZED" => ("category", "none"),
             GroupBy::Category | GroupBy::Month => ("category", key),
@@ -156,8 +151,7 @@ impl SpendingPage<'_> {
                                 span.what.marked {
                                     (icons::initials_mark(&group.label))
                                     span {
-                                        @if group.key == UNKNOWN { (group.label) }
-                                        @else { a href=(self.choice.transactions(("merchant", &group.key))) { (group.label) } }
+                                        a href=(self.choice.transactions(of_merchant(&group.key))) { (group.label) }
                                         span.soft { (plural(group.transaction_count, "transaction", "transactions")) }
                                     }
                                 }
@@ -169,6 +163,11 @@ impl SpendingPage<'_> {
             }
         }
     }
+}
+
+/// The filter of the list for a merchant.
+fn of_merchant(key: &str) -> (&str, &str) {
+    if key == UNKNOWN { ("no_merchant", "yes") } else { ("merchant", key) }
 }
 
 /// A bar that shows an amount as a part of the largest one. The amount stands beside it.

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use service::ledger::accounts::Account;
 use service::ledger::annotations::Tags;
 use service::ledger::saved_filters::SavedFilter;
-use service::ledger::transactions::{Sort, Total};
+use service::ledger::transactions::{Filter, Sort, Total};
 
 use super::search::Search;
 use super::{Row, bulk, category, filters};
@@ -96,6 +96,9 @@ impl List<'_> {
                     div.filters {
                         (fields::select("account", "Account", &accounts, search.value("account")))
                         (merchant.optional().show(&nothing_wrong))
+                        (fields::check(
+                            "no_merchant", "yes", "No merchant name", search.filter.without_counterparty
+                        ))
                         (from.show(&nothing_wrong))
                         (to.show(&nothing_wrong))
                         (self.categories())
@@ -218,12 +221,25 @@ impl List<'_> {
                 @if self.search.filter.spending {
                     "Only what counts as spending: purchases and bills. Refunds and what others paid you back are money in. Income and transfers \
                      between your accounts are left out."
+                    @if self.totals.iter().any(|it| it.currency != self.person.user.base_currency) {
+                        " The spending page converts other currencies at the latest exchange rates."
+                    }
                 } @else {
                     "Excludes transfers between your accounts. Includes refunds as money in, and pending transactions. Spending \
                      subtracts refunds and leaves out pending transactions."
                 }
+                @if self.counts_parts() {
+                    " Only the matching parts of split transactions are included."
+                }
             }
         }
+    }
+
+    /// Whether the page has a split transaction of which the totals may include only some parts.
+    fn counts_parts(&self) -> bool {
+        let Filter { category, category_tier1, spending, .. } = &self.search.filter;
+        let by_part = category.is_some() || category_tier1.is_some() || *spending;
+        by_part && self.rows.iter().any(|it| !it.splits.is_empty())
     }
 
     fn table(&self) -> Markup {

@@ -16,9 +16,10 @@ const TEXT_MAX: usize = 100;
 /// The names of merchants come from banks, so they can be longer than what a person types.
 const MERCHANT_MAX: usize = 500;
 /// The filters in the order of the URL; the cursor comes last.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "q",
     "merchant",
+    "no_merchant",
     "account",
     "from",
     "to",
@@ -168,6 +169,7 @@ impl Search {
         match name {
             "q" => filter.q = Some(text(value, TEXT_MAX)?),
             "merchant" => filter.counterparty = Some(text(value, MERCHANT_MAX)?),
+            "no_merchant" => filter.without_counterparty = only("yes", value)?,
             "account" => filter.account_id = Some(account(value, accounts)?),
             "from" => filter.start_on = Some(date(value)?),
             "to" => filter.end_on = Some(date(value)?),
@@ -186,7 +188,7 @@ impl Search {
             "direction" => filter.direction = Some(direction(value)?),
             "status" if value == "hidden" => filter.hidden = true,
             "status" => filter.pending = Some(one_of(value, "pending", "posted")?),
-            "counts" => filter.spending = spending(value)?,
+            "counts" => filter.spending = only("spending", value)?,
             _ => filter.transfers = Some(one_of(value, "only", "hide")?),
         }
         Ok(())
@@ -307,6 +309,7 @@ impl Search {
             },
             ("q", text) => format!("“{text}”"),
             ("merchant", name) => format!("Merchant: {name}"),
+            ("no_merchant", _) => "No merchant name".to_owned(),
             ("account", _) => {
                 let named = accounts.iter().find(|it| Some(it.id) == self.filter.account_id);
                 named.map(|it| it.name.clone()).unwrap_or_default()
@@ -355,9 +358,9 @@ fn direction(value: &str) -> Result<Direction, String> {
     Ok(if into { Direction::Inflow } else { Direction::Outflow })
 }
 
-/// Whether the list is of what counts as spending. It can be nothing else.
-fn spending(value: &str) -> Result<bool, String> {
-    one_of(value, "spending", "")
+/// A choice with one value. A form sends an empty one if it is not chosen.
+fn only(value: &str, given: &str) -> Result<bool, String> {
+    one_of(given, value, "")
 }
 
 fn one_of(value: &str, yes: &str, no: &str) -> Result<bool, String> {

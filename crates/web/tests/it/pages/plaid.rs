@@ -156,7 +156,9 @@ async fn each_region_has_its_ways_with_steps_and_costs() {
     let shown = pages.browser.get("/connections").await.good();
     assert!(shown.contains("href=\"/connections/add\""), "{shown}");
     let shown = pages.browser.get("/connections/add").await.good();
-    assert!(shown.contains("Where are your accounts?") && !shown.contains("Setup token"));
+    // The ways for the person's own currency.
+    assert!(shown.contains("Where are your accounts?") && shown.contains("15 USD a year"));
+    assert!(shown.contains(r#"aria-current="page">United States"#), "{shown}");
     for (region, has_plaid, price) in [
         ("us", true, "15 USD a year"),
         ("canada", true, "15 USD a year"),
