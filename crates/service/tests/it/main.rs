@@ -45,6 +45,7 @@ mod sharded;
 mod sign_ins;
 mod skew;
 mod spending;
+mod spending_kept;
 mod spending_lists;
 mod splits;
 mod statements;

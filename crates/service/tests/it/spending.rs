@@ -251,7 +251,7 @@ async fn unknown_is_null_and_what_cannot_be_converted_is_named() {
 
 /// Stored months, with their bytes.
 /// Rates of the European Central Bank, which everyone shares.
-const RATES: &str = "Date,USD,\n2026-03-09,1.10,\n2026-02-13,1.20,\n2026-01-05,1.50,\n";
+pub(crate) const RATES: &str = "Date,USD,\n2026-03-09,1.10,\n2026-02-13,1.20,\n2026-01-05,1.50,\n";
 
 #[tokio::test]
 async fn each_transaction_is_converted_at_the_rate_of_its_day() {
