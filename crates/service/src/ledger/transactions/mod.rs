@@ -285,10 +285,8 @@ pub(crate) fn statements() -> Vec<&'static str> {
     [
         &[GET],
         changes::STATEMENTS,
-        page::STATEMENTS,
         refund_links::STATEMENTS,
         search::STATEMENTS,
-        sorted::STATEMENTS,
         visible_accounts::STATEMENTS,
     ]
     .concat()

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use base::{AccountId, TransactionId};
-use db::{Progress, params};
+use db::Progress;
 use wire::v1::TransactionRow;
 
-use super::query::{ListRange, PreparedFilter, Query, STAMP_COLUMN, stamped_list_columns};
+use super::query::{IDS_A_STATEMENT, ListRange, PreparedFilter, Query, STAMP_COLUMN};
 use super::search::{self, CandidateDays, Needle};
 use super::sort::SortedPosition;
 use super::visible_accounts::{PersonAccounts, VisibleAccounts};
@@ -192,8 +192,9 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
         let key = kept_by_filter::key_of_page(caller, sorted, start, self.limit);
         let (kept, stamp) = (&app.kept_by_filter.pages, self.accounts.stamp());
         if let Some(positions) = key.as_ref().and_then(|it| kept.find(it, stamp)) {
-            for position in positions {
-                app.db.each(ROW, params![caller.user, position.id], |row| self.add(row)).await?;
+            for some in positions.chunks(IDS_A_STATEMENT) {
+                let query = Query::kept_rows(caller.user, Sort::Newest, some);
+                app.db.each(&query.sql, &query.params, |row| self.add(row)).await?;
             }
             return Ok(());
         }
@@ -254,7 +255,3 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
         Ok(())
     }
 }
-
-const ROW: &str = concat!(stamped_list_columns!(), " and id = $2 and state <> 'removed'");
-
-pub(super) const STATEMENTS: &[&str] = &[ROW];

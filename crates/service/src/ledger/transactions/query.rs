@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use base::category::Category;
-use base::{AccountId, Currency, Date, Fixed9, Timestamp, TransactionId, split};
+use base::{AccountId, Currency, Date, Fixed9, Timestamp, TransactionId, UserId, split};
 use db::Param;
 
 use super::search::Days;
@@ -33,17 +33,6 @@ macro_rules! list_columns {
 }
 pub(super) use list_columns;
 
-/// The same with the stamp of the person's transactions, which is read once for all rows.
-macro_rules! stamped_list_columns {
-    () => {
-        $crate::ledger::transactions::query::list_columns!(
-            ",
-    (select p.transactions_stamp from person_states p where p.user_id = $1)"
-        )
-    };
-}
-pub(super) use stamped_list_columns;
-
 /// The parts of a transaction that count as spending, where the sign is misleading (migration 42).
 macro_rules! counted_parts {
     () => {
@@ -53,8 +42,14 @@ macro_rules! counted_parts {
 }
 
 const COLUMNS: &str = list_columns!("");
-const STAMPED_COLUMNS: &str = stamped_list_columns!();
+/// With the stamp of the person's transactions, which is read once for all rows.
+const STAMPED_COLUMNS: &str = list_columns!(
+    ",
+    (select p.transactions_stamp from person_states p where p.user_id = $1)"
+);
 pub(super) const STAMP_COLUMN: usize = 16;
+/// The ids of a statement that reads kept rows: two statements read a page of 50 rows and the one after it.
+pub(super) const IDS_A_STATEMENT: usize = 26;
 
 /// The part of the list to read: the rows after a position, and on some days only.
 #[derive(Clone, Copy, Default)]
@@ -106,6 +101,30 @@ impl<'a> Query<'a> {
             if sort.is_by_amount() { format!("abs(amount_minor){way}, ") } else { String::new() };
         let limit = query.bind(limit as i64);
         query.push(format_args!(" order by {first}posted_on{way}, id{way} limit ${limit}"));
+        query
+    }
+
+    /// The rows of at most `IDS_A_STATEMENT` kept positions, in their order.
+    pub(super) fn kept_rows(
+        user: UserId,
+        sort: Sort,
+        positions: &'a [SortedPosition],
+    ) -> Query<'a> {
+        let mut query = Query { sql: STAMPED_COLUMNS.to_owned(), params: vec![user.into()] };
+        // Each statement has as many ids, so that there is one for each order.
+        let ids = positions.iter().chain(std::iter::repeat(&positions[positions.len() - 1]));
+        for (index, position) in ids.take(IDS_A_STATEMENT).enumerate() {
+            let at = query.bind(position.id);
+            let start = if index == 0 { " and id in (" } else { ", " };
+            query.push(format_args!("{start}${at}"));
+        }
+        let way = if sort.is_descending() { " desc" } else { "" };
+        let size =
+            if sort.is_by_amount() { format!("abs(amount_minor){way}, ") } else { String::new() };
+        // A sum, because SQLite would otherwise walk the whole list in its order.
+        query.push(format_args!(
+            ") and state <> 'removed' order by {size}posted_on + 0{way}, id{way}"
+        ));
         query
     }
 
@@ -440,6 +459,8 @@ pub(crate) fn statement_variants() -> Vec<String> {
             variants.push(Query::split_amounts(caller, &prepared).sql);
         }
     }
+    let position = SortedPosition { size: 0, day: 0, id: after.1 };
+    variants.extend(Sort::ALL.iter().map(|it| Query::kept_rows(user, *it, &[position]).sql));
     variants.sort();
     variants.dedup();
     variants

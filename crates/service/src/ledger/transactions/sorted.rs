@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use base::TransactionId;
-use db::params;
 use wire::v1::{Scope, TransactionRow};
 
-use super::query::{ListRange, PreparedFilter, Query, list_columns};
+use super::query::{IDS_A_STATEMENT, ListRange, PreparedFilter, Query};
 use super::search::{self, CandidateDays, Needle};
 use super::sort::{LARGE_MINOR, Sort, SortedPosition, SortedRange};
 use super::{
@@ -159,8 +158,9 @@ impl<V: FnMut(&TransactionRow<'_>) + Send> SortedPage<'_, V> {
         caller: &Caller,
         positions: &[SortedPosition],
     ) -> Result<()> {
-        for position in positions {
-            app.db.each(ROW, params![caller.user, position.id], |row| self.add(row)).await?;
+        for some in positions.chunks(IDS_A_STATEMENT) {
+            let query = Query::kept_rows(caller.user, self.sort, some);
+            app.db.each(&query.sql, &query.params, |row| self.add(row)).await?;
         }
         Ok(())
     }
@@ -241,7 +241,3 @@ fn read_cursor(bytes: &[u8]) -> Result<(SortedPosition, Option<i64>)> {
     let position = SortedPosition { size: size?, day: day?, id: TransactionId::from_bytes(id) };
     Ok((position, total.map(|it| (it >= 0).then_some(it))?))
 }
-
-const ROW: &str = concat!(list_columns!(""), " and id = $2 and state <> 'removed'");
-
-pub(super) const STATEMENTS: &[&str] = &[ROW];

@@ -269,6 +269,9 @@ async fn a_text_committed_while_its_days_are_packed_is_found() {
             let rename = "update transactions set description = 'LATE', counterparty = null
                 where user_id = $1";
             tx.execute(rename, params![user])?;
+            let stamp = "update person_states set transactions_stamp = transactions_stamp + 1
+                where user_id = $1";
+            tx.execute(stamp, params![user])?;
             let _ = written.send(());
             let _ = released.recv();
             Ok::<_, db::Error>(())
