@@ -43,7 +43,7 @@ impl IncomeReport {
     }
 }
 
-/// The version of a person's data: when it was recomputed last, and the stamp of the last change of a transaction. All
+/// The version of a person's data: when it was recomputed last, which rises with every recompute, and the stamp of the last change of a transaction. All
 /// that income and spending depend on queues a recompute or takes a new stamp when it changes, so equal versions have equal
 /// figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -119,7 +119,8 @@ const CLEAR_WORK: &str = "delete from insight_work where user_id = $1 and asked 
 const SAVE_DONE: &str =
     "insert into insights (user_id, method, computed_on, computed_at, scores_missing, day_ends_at)
     values ($1, $2, $3, $4, $5, $6) on conflict (user_id) do update set method = excluded.method,
-    computed_on = excluded.computed_on, computed_at = excluded.computed_at,
+    computed_on = excluded.computed_on, computed_at = case when excluded.computed_at > insights.computed_at
+        then excluded.computed_at else insights.computed_at + 1 end,
     scores_missing = excluded.scores_missing, day_ends_at = excluded.day_ends_at";
 
 pub(super) const STATEMENTS: &[&str] = &[WORK, DONE, CHANGES, CLEAR_CHANGES, CLEAR_WORK, SAVE_DONE];
