@@ -111,20 +111,22 @@ impl<'a> Query<'a> {
         positions: &'a [SortedPosition],
     ) -> Query<'a> {
         let mut query = Query { sql: STAMPED_COLUMNS.to_owned(), params: vec![user.into()] };
-        // Each statement has as many ids, so that there is one for each order.
+        // By their keys, as for tags below: SQLite would walk all rows of the person. Each statement has as many ids, so that
+        // there is one for each order.
+        let keys = " and (posted_on, id) in (select g.posted_on, g.id from transactions g
+            where g.user_id = $1 and g.id in";
+        query.sql.push_str(keys);
         let ids = positions.iter().chain(std::iter::repeat(&positions[positions.len() - 1]));
         for (index, position) in ids.take(IDS_A_STATEMENT).enumerate() {
             let at = query.bind(position.id);
-            let start = if index == 0 { " and id in (" } else { ", " };
+            let start = if index == 0 { " (" } else { ", " };
             query.push(format_args!("{start}${at}"));
         }
         let way = if sort.is_descending() { " desc" } else { "" };
         let size =
             if sort.is_by_amount() { format!("abs(amount_minor){way}, ") } else { String::new() };
-        // A sum, because SQLite would otherwise walk the whole list in its order.
-        query.push(format_args!(
-            ") and state <> 'removed' order by {size}posted_on + 0{way}, id{way}"
-        ));
+        query
+            .push(format_args!(")) and state <> 'removed' order by {size}posted_on{way}, id{way}"));
         query
     }
 
