@@ -256,7 +256,8 @@ impl Category {
 
     /// The words of tier 1, such as "Food and drink".
     pub fn primary_label(self) -> String {
-        let words = self.primary().replace('_', " ").to_lowercase();
+        let words =
+            self.primary().to_lowercase().replace("non_profit", "non-profit").replace('_', " ");
         words[..1].to_uppercase() + &words[1..]
     }
 

@@ -29,7 +29,7 @@
       const most = Number(form.dataset.most);
       if (files.length === 0) return;
       if (files.reduce((sum, it) => sum + it.size, 0) > most) {
-        fail(`These files exceed ${most / 1048576} MiB in total. Upload fewer files.`);
+        fail(`These files exceed ${most / 1048576} MB in total. Upload fewer files.`);
         return;
       }
       const body = new FormData();

@@ -11,16 +11,20 @@ use serde_json::json;
 const PHONE_WIDTH: u32 = 390;
 /// The height limit: of very long pages, such as the API reference, only the beginning is taken.
 const HEIGHT_MAX: u32 = 6_000;
-const HIDDEN: [&str; 11] = [
+const HIDDEN: [&str; 15] = [
     "/",
     "/accounts",
     "/transactions",
     "/spending",
     "/recurring",
+    "/recurring?view=calendar",
     "/income",
     "/investments",
     "/goals",
+    "/scores",
     "/benefits",
+    "/paper",
+    "/search?q=netflix",
     "/approvals",
     "/settings/approvals",
 ];
@@ -52,14 +56,18 @@ fn take_hidden(browser: &Browser, folder: &Path) -> io::Result<()> {
     for path in HIDDEN {
         browser.go(path);
         let name = if path == "/" { "overview" } else { path.trim_start_matches('/') };
-        take(browser, folder, &format!("hidden-{}", name.replace('/', "-")))?;
+        take(browser, folder, &format!("hidden-{}", name.replace(['/', '?', '&', '='], "-")))?;
     }
     // The first of each list, for its form or its prices.
-    for (list, what) in
-        [("/goals", "goal"), ("/paper", "paper-account"), ("/approvals", "approval")]
-    {
+    for (list, what) in [
+        ("/accounts", "account"),
+        ("/goals", "goal"),
+        ("/paper", "paper-account"),
+        ("/approvals", "approval"),
+    ] {
         browser.go(list);
-        let first = "return document.querySelector('main article a, main h2 a').pathname";
+        let first =
+            "return document.querySelector('main article a, main h2 a, main .marked a').pathname";
         let path = browser.script(first, json!([]));
         browser.go(path.as_str().unwrap_or(list));
         take(browser, folder, &format!("hidden-{what}"))?;
@@ -85,6 +93,8 @@ fn take(browser: &Browser, folder: &Path, name: &str) -> io::Result<()> {
         // As high as the page, so that elements fixed to the bottom are at its end.
         let height = browser.height().clamp(viewport.height, HEIGHT_MAX);
         browser.set_viewport(Viewport { height, ..viewport });
+        // Before the page is painted at its new size, elements that are fixed to the bottom can be missing.
+        browser.async_script("for (const _ of [1, 2]) await new Promise(requestAnimationFrame);");
         let file = folder.join(format!("{name}.{}.png", viewport.name));
         fs::write(&file, browser.picture())?;
         println!("{}", file.display());

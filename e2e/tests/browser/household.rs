@@ -141,7 +141,7 @@ fn manage_goals(browser: &Browser) {
     browser.sees("At the pace of the last six months");
     browser.sees("Show as table");
     browser.go("/goals");
-    browser.follow("New goal");
+    browser.follow("Create goal");
     browser.fill("Name", "A boat");
     browser.fill("Amount (USD)", "12,00");
     browser.press("Save goal");

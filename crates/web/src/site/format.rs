@@ -257,6 +257,12 @@ pub(crate) fn percent(percent: Percent) -> String {
     format!("{}%", String::from_utf8_lossy(&text))
 }
 
+/// "+12.5%", for a change.
+pub(crate) fn signed_percent(change: Percent) -> String {
+    let plus = if change.0 > 0 { "+" } else { "" };
+    format!("{plus}{}", percent(change))
+}
+
 /// A count with its noun: "1 account", "2 accounts".
 pub(crate) fn plural(count: i64, one: &str, many: &str) -> String {
     format!("{} {}", count_text(count), if count == 1 { one } else { many })

@@ -114,12 +114,12 @@ fn sum(why: &Explanation) -> Markup {
                     @for (name, (earned, possible)) in parts {
                         li {
                             span.what { (name) }
-                            span.amount { (tenths(earned)) " of " (tenths(possible)) " points" }
+                            span.amount { (tenths(earned)) " of " (tenths(possible)) span.unit { " points" } }
                         }
                     }
                     li {
                         strong.what { "Overall" }
-                        strong.amount { (tenths(earned)) " of " (tenths(possible)) " points" }
+                        strong.amount { (tenths(earned)) " of " (tenths(possible)) span.unit { " points" } }
                     }
                 }
                 p.soft { "The overall score is rounded to a whole number." }
@@ -163,7 +163,7 @@ fn row(reason: &Reason, largest_drag: Option<&str>) -> Markup {
                 span.soft { (reason.text) }
             }
             @if reason.possible_tenths > 0 {
-                span.amount { (tenths(reason.earned_tenths)) " of " (tenths(reason.possible_tenths)) " points" }
+                span.amount { (tenths(reason.earned_tenths)) " of " (tenths(reason.possible_tenths)) span.unit { " points" } }
             } @else {
                 span.amount { (reason.points_hundredths / 100) " out of 100" }
             }

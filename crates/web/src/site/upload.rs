@@ -137,7 +137,7 @@ fn busy() -> Response {
 fn too_large() -> Response {
     let most = files::BYTES_MAX / 1_024 / 1_024;
     let message = format!(
-        "Your files exceed {most} MiB in total, so none were uploaded. Go back and upload fewer files. For a \
+        "Your files exceed {most} MB in total, so none were uploaded. Go back and upload fewer files. For a \
          single large file, download a shorter time period from your bank."
     );
     let title = "These files are too large";

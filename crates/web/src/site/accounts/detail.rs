@@ -102,7 +102,7 @@ fn head(person: &Person, account: &Account, wrong: Option<&FormError>) -> Markup
     let kept = institution_label(account);
     html! {
         div {
-            p.soft { a href="/accounts" { "Accounts" } " / " (kind_name(account.kind)) }
+            p.trail { a href="/accounts" { "Accounts" } span.soft { " / " (kind_name(account.kind)) } }
             div.heading {
                 h1 { (account.name) }
                 div { (list::badge(person, account)) }
@@ -187,11 +187,6 @@ fn line(view: View, account: &Account, chart: &Chart) -> Markup {
     html! {
         @if points.len() > 1 {
             (Line { title, currency: account.currency, points: &points }.draw(view))
-            @if points.iter().any(|it| !it.reported) {
-                p.soft {
-                    "The fainter part is estimated from transactions."
-                }
-            }
         } @else {
             p.soft { "The chart appears once we have balances for two days." }
         }

@@ -86,14 +86,50 @@ impl Bars<'_> {
         }
     }
 
-    /// The label below a group. Every second one is left out if there are many, so that they do not overlap.
+    /// The label below a group. Some are left out if there are many, so that they do not overlap.
     fn label(&self, group_index: usize, label: &str) -> Markup {
-        // At most seven labels, the last month's among them.
-        let step = self.groups.len().div_ceil(7);
-        let shown = (self.groups.len() - 1 - group_index).is_multiple_of(step);
         let x = LEFT * 10 + self.group_width() * group_index as i64 + self.group_width() / 2;
         html! {
-            @if shown { (time_label(x, label)) }
+            @if self.is_labeled(group_index) { (time_label(x, label)) }
         }
+    }
+
+    /// Whether a group has a label. There are at most seven. Within a year, the last month has one; in longer charts
+    /// every January has one, because its label is the year.
+    fn is_labeled(&self, group_index: usize) -> bool {
+        let step = self.groups.len().div_ceil(7);
+        if self.groups.len() <= 12 {
+            return (self.groups.len() - 1 - group_index).is_multiple_of(step);
+        }
+        let step = [2, 3, 4, 6].into_iter().find(|it| *it >= step).unwrap_or(12);
+        (self.groups[group_index].month.month() as usize - 1).is_multiple_of(step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(first: &str, months: i64) -> Vec<String> {
+        let first: Date = first.parse().unwrap();
+        let month = |it| first.checked_add(jiff::Span::new().months(it)).unwrap();
+        let group = |it| Group { month: month(it), minor: vec![100] };
+        let groups: Vec<Group> = (0..months).map(group).collect();
+        let bars = Bars {
+            title: "Amounts",
+            currency: Currency::USD,
+            series: &["Amount"],
+            groups: &groups,
+        };
+        let shown = (0..groups.len()).filter(|it| bars.is_labeled(*it));
+        shown.map(|it| groups[it].label()).collect()
+    }
+
+    #[test]
+    fn labels_name_the_year_if_a_month_occurs_twice() {
+        assert_eq!(labels("2025-11-01", 12), ["Dec", "Feb", "Apr", "Jun", "Aug", "Oct"]);
+        assert_eq!(labels("2025-06-01", 13), ["Jul", "Sep", "Nov", "2026", "Mar", "May"]);
+        assert_eq!(labels("2024-11-01", 24), ["2025", "May", "Sep", "2026", "May", "Sep"]);
+        assert_eq!(labels("2024-01-01", 36), ["2024", "Jul", "2025", "Jul", "2026", "Jul"]);
     }
 }

@@ -84,11 +84,24 @@ impl Drawing<'_> {
                 circle.dot r="5" {}
                 (self.days())
             }
-            @if !scale.starts_at_zero { p.soft { "The scale does not start at zero." } }
+            (self.note(scale.starts_at_zero))
         };
         let rows: Vec<(String, Vec<String>)> =
             self.points.iter().map(|it| (view.day(it.on), vec![value(it.minor)])).collect();
         figure(self.title, picture, &["Day", "Amount"], &rows)
+    }
+
+    /// What a reader must know to read the picture right.
+    fn note(&self, starts_at_zero: bool) -> Markup {
+        let is_estimated = self.points.iter().any(|it| !it.reported);
+        html! {
+            @if is_estimated || !starts_at_zero {
+                p.soft {
+                    @if !starts_at_zero { "The scale does not start at zero. " }
+                    @if is_estimated { "The fainter part is estimated from transactions." }
+                }
+            }
+        }
     }
 
     /// The first and the last day.

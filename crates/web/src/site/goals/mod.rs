@@ -25,7 +25,7 @@ pub(super) async fn list(person: Person) -> PageResult {
     let main = html! {
         div.heading {
             h1 { "Goals" }
-            @if !goals.is_empty() { a.button href="/goals/new" { "New goal" } }
+            @if !goals.is_empty() { a.button href="/goals/new" { "Create goal" } }
         }
         @if goals.is_empty() { (empty()) } @else {
             div.columns { @for goal in &goals { (card(&person, goal)) } }
@@ -59,7 +59,7 @@ fn card(person: &Person, goal: &Goal) -> Markup {
             }
             p {
                 span.big { (view.money_or_unknown(goal.current_minor.map(money))) }
-                " of " (view.money(money(goal.target_minor)))
+                " " span.of { "of " (view.money(money(goal.target_minor))) }
             }
             progress aria-label=(label) max="100" value=(share) {}
             p.soft {

@@ -4,6 +4,7 @@ use axum::extract::Path;
 use base::ImportId;
 use base::draft::Source;
 use maud::{Markup, html};
+use service::ingest::connections::{self, Connection};
 use service::ingest::imports::{self, Import, UndoSummary};
 
 use super::{HOME, staged};
@@ -18,32 +19,47 @@ const SHOWN: usize = 100;
 
 pub(super) async fn card(person: &Person) -> Result<Markup, PageError> {
     let last = imports::list(person.app(), &person.caller, None, SHOWN).await?;
+    // Without a file, the bank tells imports apart.
+    let banks = match last.iter().any(|it| it.name.is_none()) {
+        true => connections::list(person.app(), &person.caller).await?,
+        false => Vec::new(),
+    };
     Ok(html! {
         section.card aria-labelledby="last" {
             h2 id="last" { "Recent imports" }
             @if last.is_empty() {
                 p.soft { "Your imports will appear here. You can undo each one." }
             } @else {
-                (rows(person, &last))
+                ul.rows.imports {
+                    @for it in &last {
+                        @let bank = banks.iter().find(|bank| it.name.is_none() && bank.id == it.connection);
+                        (row(person, it, bank))
+                    }
+                }
             }
         }
     })
 }
 
+/// The imports of one connection, which the page names.
 pub(in crate::site) fn rows(person: &Person, batches: &[Import]) -> Markup {
-    html! { ul.rows.imports { @for it in batches { (row(person, it)) } } }
+    html! { ul.rows.imports { @for it in batches { (row(person, it, None)) } } }
 }
 
-fn row(person: &Person, it: &Import) -> Markup {
+fn row(person: &Person, it: &Import, bank: Option<&Connection>) -> Markup {
     let now = person.app().clock.now();
+    let title = bank.map_or(name(it), |bank| &bank.name);
     html! {
         li {
             span.what {
-                (name(it))
+                (title)
                 @if it.undone_at.is_some() { " " span.badge { "Undone" } }
-                span.soft { (found(it)) ", " (person.view.time_ago(it.imported_at, now)) }
+                span.soft {
+                    @if bank.is_some() { (name(it)) ", " }
+                    (found(it)) ", " (person.view.time_ago(it.imported_at, now))
+                }
             }
-            @if it.can_be_undone(now) { (ending(person, it)) }
+            @if it.can_be_undone(now) { (ending(person, it, title)) }
         }
     }
 }
@@ -79,11 +95,11 @@ pub(super) fn counts_text(counts: &[(usize, &str)]) -> String {
 }
 
 /// The undo button with an explanation.
-pub(super) fn ending(person: &Person, it: &Import) -> Markup {
+pub(super) fn ending(person: &Person, it: &Import, title: &str) -> Markup {
     let action = format!("/imports/{}/undo", it.id);
     html! {
         details.confirm {
-            summary { "Undo" span.hush { " the import of " (name(it)) } }
+            summary { "Undo" span.hush { " the import of " (title) } }
             p {
                 "This removes the imported transactions and restores what the import changed. Other imports are \
                  not affected."

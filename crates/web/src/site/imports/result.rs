@@ -88,7 +88,7 @@ pub(super) async fn done(person: &Person, file: &StagedFile) -> PageResult {
                 None => a.button href=(HOME) { "Import more files" },
             }
         }
-        @if imported.can_be_undone(app.clock.now()) { (history::ending(person, &imported)) }
+        @if imported.can_be_undone(app.clock.now()) { (history::ending(person, &imported, history::name(&imported))) }
     };
     Ok(new_page(&file.name).page(person, main))
 }

@@ -103,7 +103,7 @@ fn zone(person: &Person) -> Markup {
                 input id="f-file" name="file" type="file" multiple required
                     aria-describedby="h-file";
                 p.soft id="h-file" {
-                    "Up to " (most / 1_024 / 1_024) " MiB in total. Files stay on this server and are deleted \
+                    "Up to " (most / 1_024 / 1_024) " MB in total. Files stay on this server and are deleted \
                                                      after a day."
                 }
             }

@@ -226,7 +226,7 @@ fn change(view: View, amount: Option<Money>, percent: Option<Percent>) -> Markup
             Some(amount) => (view.signed(amount)),
             None => span.soft { "Unknown" },
         }
-        @if let Some(percent) = percent { " " span.soft { (format::percent(percent)) } }
+        @if let Some(percent) = percent { " " span.soft { (format::signed_percent(percent)) } }
     }
 }
 

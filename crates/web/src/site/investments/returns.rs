@@ -6,7 +6,7 @@ use service::ledger::performance::{Development, Dividend, Performance};
 
 use crate::site::chart::{Line, Point, ranges};
 use crate::site::excluded;
-use crate::site::format::{View, percent};
+use crate::site::format::{View, signed_percent};
 use crate::site::person::Person;
 
 /// The dividends that are shown at once.
@@ -51,7 +51,7 @@ fn figures(view: View, development: &Development, found: &Performance) -> Markup
 
 fn rate(found: Option<Percent>) -> Markup {
     match found {
-        Some(found) => html! { @if found.0 > 0 { "+" } (percent(found)) },
+        Some(found) => html! { (signed_percent(found)) },
         None => html! { span.soft { "Unknown" } },
     }
 }

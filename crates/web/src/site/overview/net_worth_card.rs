@@ -9,7 +9,7 @@ use super::OverviewData;
 use crate::site::accounts::kind_name;
 use crate::site::chart::{Line, Point, Shares, ranges};
 use crate::site::excluded;
-use crate::site::format::{View, percent, plural};
+use crate::site::format::{View, plural, signed_percent};
 use crate::site::person::Person;
 
 pub(super) fn card(person: &Person, data: &OverviewData) -> Markup {
@@ -55,7 +55,7 @@ fn change(view: View, data: &OverviewData) -> Markup {
                 span aria-hidden="true" { (arrow) " " }
                 span.hush { (direction) }
                 strong { (view.signed(amount)) }
-                @if let Some(of) = percent_of(minor, first.minor) { " (" (percent(of)) ")" }
+                @if let Some(of) = percent_of(minor, first.minor) { " (" (signed_percent(of)) ")" }
             }
             " since " (view.day(first.on))
         }
@@ -68,9 +68,6 @@ fn chart(view: View, data: &OverviewData) -> Markup {
     html! {
         @if points.len() > 1 {
             (Line { title: "Net worth over time", currency, points: &points }.draw(view))
-            @if points.iter().any(|it| !it.reported) {
-                p.soft { "The fainter part is estimated from transactions." }
-            }
         } @else {
             p.soft { "The chart starts tomorrow, once we have two days of data." }
         }

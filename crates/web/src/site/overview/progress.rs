@@ -41,7 +41,7 @@ pub(super) fn month(person: &Person, data: &OverviewData) -> Markup {
             dl.tiles {
                 // The income page counts a paycheck in the month in which it was earned, so its average differs.
                 (tile("Income received", "/income", months.this.totals.income_minor,
-                    usual.map(|it| it.income_minor), "received on average"))
+                    usual.map(|it| it.income_minor), "average"))
                 (tile("Spending", "/spending", months.this.totals.spending_minor,
                     usual.map(|it| it.spending_minor), "average"))
             }

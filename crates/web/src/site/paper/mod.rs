@@ -80,9 +80,19 @@ fn change(view: View, money: Option<Money>, percent: Option<Percent>) -> Markup 
         @match money {
             Some(money) => {
                 (view.signed(money))
-                @if let Some(percent) = percent { " (" (format::percent(percent)) ")" }
+                @if let Some(percent) = percent { " (" (format::signed_percent(percent)) ")" }
             }
             None => span.soft { "Unknown" },
+        }
+    }
+}
+
+/// A change with its percentage in a line of its own.
+fn change_below(view: View, money: Option<Money>, percent: Option<Percent>) -> Markup {
+    html! {
+        (change(view, money, None))
+        @if let Some(percent) = percent.filter(|_| money.is_some()) {
+            " " span.soft { (format::signed_percent(percent)) }
         }
     }
 }
@@ -106,6 +116,7 @@ async fn one_with(
     let history = paper::list_activity(person.app(), &person.caller, id, page).await?;
     let view = person.view;
     let main = html! {
+        p.trail { a href="/paper" { "Paper trading" } }
         div.heading { h1 { (account.name) } span.badge { "Simulated" } }
         (tiles(view, &account))
         (holdings(view, &account))
@@ -133,9 +144,12 @@ fn tiles(view: View, account: &Account) -> Markup {
             div.tile { dt { "Value" } dd { (view.money_or_unknown(account.total_value())) } }
             div.tile {
                 dt { "Today" }
-                dd { (change(view, account.day_change(), account.day_change_percent())) }
+                dd { (change_below(view, account.day_change(), account.day_change_percent())) }
             }
-            div.tile { dt { "Gain" } dd { (change(view, account.gain(), account.gain_percent())) } }
+            div.tile {
+                dt { "Gain" }
+                dd { (change_below(view, account.gain(), account.gain_percent())) }
+            }
             div.tile {
                 dt { "Buying power" }
                 dd {
@@ -209,7 +223,7 @@ fn activity(person: &Person, it: &Activity) -> Markup {
     html! {
         li {
             span.what {
-                (it.name())
+                (activity_name(view, it))
                 span.soft {
                     (person.view.time_ago(it.at, person.app().clock.now()))
                     @if let Some(price) = it.price { ", at " (view.price_text(price, Currency::USD)) }
@@ -224,6 +238,16 @@ fn activity(person: &Person, it: &Activity) -> Markup {
                 (view.signed(dollars(it.amount_minor)))
             }
         }
+    }
+}
+
+/// What happened, with the number of shares hidden if amounts are.
+fn activity_name(view: View, it: &Activity) -> String {
+    match it.quantity {
+        Some(quantity) if view.hide_amounts => {
+            it.name().replacen(&quantity.to_string(), &view.quantity_text(quantity), 1)
+        }
+        _ => it.name(),
     }
 }
 

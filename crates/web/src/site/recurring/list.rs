@@ -21,8 +21,11 @@ pub(super) async fn page(person: &Person, ended: bool) -> PageResult {
     let dismissed = listed.dismissed_count as i64;
     let of = |status| listed.streams.iter().filter(move |(it, _)| it.status == status);
     let gone = of(Status::Ended).count() as i64;
-    let shown: Vec<&(Stream, String)> =
+    let mut shown: Vec<&(Stream, String)> =
         of(if ended { Status::Ended } else { Status::Active }).collect();
+    if ended {
+        shown.sort_by_key(|(it, _)| std::cmp::Reverse(it.last_on));
+    }
     let main = html! {
         h1 { "Recurring" }
         (tabs(false))

@@ -150,7 +150,7 @@ fn picture(person: &Person) -> Markup {
                         accept="image/png,image/jpeg,image/webp" required
                         aria-describedby="h-image";
                     p.soft id="h-image" {
-                        "PNG, JPEG or WebP, up to 256 KiB and 1024 by 1024 pixels. Apps with access to your \
+                        "PNG, JPEG or WebP, up to 256 KB and 1024 by 1024 pixels. Apps with access to your \
                          profile can see it."
                     }
                 }

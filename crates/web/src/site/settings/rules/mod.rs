@@ -47,9 +47,11 @@ fn nothing() -> Markup {
     html! {
         div.empty {
             h3 { "No rules yet" }
-            p { "Open a transaction, change its category and check “Always” to create a rule." }
-            a.button.outlined href="/settings/rules/new" { "New rule" } " "
-            a.button.outlined href="/transactions" { "Go to transactions" }
+            p {
+                "Create a rule here, or open a " a href="/transactions" { "transaction" }
+                ", change its category and check “Always”."
+            }
+            a.button href="/settings/rules/new" { "New rule" }
         }
     }
 }

@@ -168,9 +168,9 @@ impl RuleForm {
             }
             (Field::text("words", "Words in the description", &self.words).optional().show(wrong))
             div.two-fields {
-                (Field::text(LEAST, "Amount from", &self.least).optional()
-                    .hint(&amounts).show(wrong))
+                (Field::text(LEAST, "Amount from", &self.least).optional().show(wrong))
                 (Field::text(MOST, "Amount to", &self.most).optional().show(wrong))
+                p.soft { (amounts) }
             }
             (fields::select("account_id", "Account", &account_options, &self.account))
             (fields::select("direction", "Direction", &directions, &self.direction))

@@ -13,7 +13,7 @@ async fn several_files_are_uploaded_at_once_and_listed() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
     let page = browser.get("/import").await.good();
-    for text in ["OFX, QFX, QIF, CSV, CAMT.053 or MT940", "stay on this server", "Up to 64 MiB"] {
+    for text in ["OFX, QFX, QIF, CSV, CAMT.053 or MT940", "stay on this server", "Up to 64 MB"] {
         assert!(page.contains(text), "{text}: {page}");
     }
     let token = browser.form_token();
