@@ -29,6 +29,8 @@ use base::{AccountId, Clock, Date, Entropy, GrantId, IdMaker, KeyId, SessionId, 
 use db::Db;
 use wire::v1::Scope;
 
+use crate::insights::kept_figures::KeptFigures;
+
 pub use db::Tx;
 pub use error::{Error, Result};
 pub use wire::v1::Scopes;
@@ -49,7 +51,10 @@ pub struct AppState {
     pub(crate) daily_nets: ledger::daily_nets::DailyNets,
     pub(crate) kept_accounts: ledger::transactions::KeptAccounts,
     pub(crate) kept_by_filter: ledger::transactions::KeptByFilter,
-    pub(crate) kept_spending: insights::spending::KeptSpending,
+    pub(crate) kept_spending: KeptFigures<wire::v1::Spending>,
+    pub(crate) kept_months: KeptFigures<insights::spending::Months>,
+    pub(crate) kept_histories: KeptFigures<insights::spending::history::History>,
+    pub(crate) kept_flows: KeptFigures<insights::spending::history::MoneyFlow>,
     pub(crate) access_cache: access::oauth::access_tokens::TokenCache,
     pub(crate) hashing: access::passwords::Hashing,
     /// Sends email, if the operator has set up a mail server.
@@ -150,7 +155,10 @@ impl App {
             daily_nets: ledger::daily_nets::DailyNets::default(),
             kept_accounts: ledger::transactions::KeptAccounts::default(),
             kept_by_filter: ledger::transactions::KeptByFilter::default(),
-            kept_spending: insights::spending::KeptSpending::default(),
+            kept_spending: KeptFigures::default(),
+            kept_months: KeptFigures::default(),
+            kept_histories: KeptFigures::default(),
+            kept_flows: KeptFigures::default(),
             access_cache: access::oauth::access_tokens::TokenCache::default(),
             hashing: access::passwords::Hashing::new(setup.password_cost),
             mail: setup.mail,

@@ -47,7 +47,7 @@ impl IncomeReport {
 /// that income and spending depend on queues a recompute or takes a new stamp when it changes, so equal versions have equal
 /// figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Version {
+pub(crate) struct Version {
     computed_at: i64,
     stamp: i64,
 }

@@ -8,6 +8,7 @@ pub mod cash_left;
 mod household_ledger;
 pub mod income;
 mod income_reports;
+pub(crate) mod kept_figures;
 pub mod pipeline;
 pub mod recurring;
 pub mod scores;

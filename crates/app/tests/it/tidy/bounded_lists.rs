@@ -248,7 +248,6 @@ pub(super) const BOUNDED: &[(&str, &str)] = &[
         "service/src/ledger/transactions/search.rs::TEXTS",
         "the transactions between the four days of a bucket",
     ),
-    ("service/src/ledger/transactions/sorted.rs::ROW", "one transaction"),
     (
         "service/src/ledger/transactions/sorted.rs::sql",
         "built with a limit: a page, or a chunk of the search",

@@ -8,8 +8,9 @@ use jiff::ToSpan as _;
 use wire::v1::Scope;
 
 use super::groups::UNCATEGORIZED;
-use super::{Household, Period, kept};
+use super::{Household, Period};
 use crate::insights::cash_flow::{FlowKind, IndexedFlow};
+use crate::insights::kept_figures;
 use crate::{App, Caller, Result};
 
 /// Spending by category for each of some months, in minor units of the base currency.
@@ -72,7 +73,7 @@ pub async fn by_month(
     let last = last.first_of_month();
     let asked = format!("{last} {count} {category_tier1:?}");
     let computed = compute_by_month(app, caller, last, count, category_tier1);
-    kept::find_or(app, caller, &app.kept_spending.histories, asked, computed).await
+    kept_figures::find_or(app, caller, &app.kept_histories, asked, computed).await
 }
 
 /// `last` is the first day of the last month.
@@ -172,7 +173,7 @@ impl MoneyFlow {
 pub async fn money_flow(app: &App, caller: &Caller, period: Period) -> Result<MoneyFlow> {
     caller.require(Scope::TransactionsRead)?;
     let (asked, computed) = (format!("{period:?}"), compute_money_flow(app, caller, period));
-    kept::find_or(app, caller, &app.kept_spending.flows, asked, computed).await
+    kept_figures::find_or(app, caller, &app.kept_flows, asked, computed).await
 }
 
 async fn compute_money_flow(app: &App, caller: &Caller, period: Period) -> Result<MoneyFlow> {

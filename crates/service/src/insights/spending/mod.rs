@@ -2,7 +2,6 @@
 
 mod groups;
 pub mod history;
-mod kept;
 pub mod periods;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -18,10 +17,9 @@ use wire::v1::{self, Scope};
 
 use self::groups::{Group, Groups};
 pub use self::groups::{GroupBy, UNKNOWN};
-pub(crate) use self::kept::KeptSpending;
 pub use self::periods::{Compare, Period};
 use super::cash_flow::{self, FlowKind, IndexedFlow, UnpackedMonth};
-use super::pipeline;
+use super::{kept_figures, pipeline};
 use crate::access::users;
 use crate::ledger::{accounts, rates};
 use crate::{App, Caller, Error, Result};
@@ -77,7 +75,7 @@ pub async fn get(app: &App, caller: &Caller, query: &Query) -> Result<v1::Spendi
     let period = period(query, app.today(caller))?;
     let asked = format!("{query:?} {period:?}");
     let computed = compute(app, caller, query, period);
-    kept::find_or(app, caller, &app.kept_spending.spending, asked, computed).await
+    kept_figures::find_or(app, caller, &app.kept_spending, asked, computed).await
 }
 
 async fn compute(
@@ -160,7 +158,7 @@ pub async fn months(app: &App, caller: &Caller, count: i64) -> Result<Months> {
     let today = app.today(caller);
     let asked = format!("{count} {today}");
     let computed = compute_months(app, caller, today, count);
-    kept::find_or(app, caller, &app.kept_spending.months, asked, computed).await
+    kept_figures::find_or(app, caller, &app.kept_months, asked, computed).await
 }
 
 async fn compute_months(app: &App, caller: &Caller, today: Date, count: i64) -> Result<Months> {
