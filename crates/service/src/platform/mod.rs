@@ -1,4 +1,5 @@
-//! Parts that all capabilities use: audit trail, request limits, cursors, idempotency, readiness, processes and the dirty queue.
+//! Parts that all capabilities use: audit trail, request limits, cursors, idempotency, readiness, processes, the dirty queue and
+//! kept figures.
 
 pub mod anchors;
 pub mod audit;

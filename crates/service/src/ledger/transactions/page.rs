@@ -178,7 +178,8 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
         Ok(())
     }
 
-    /// Reads the rows that contain a text. The positions of a page that was searched before are kept.
+    /// Reads the rows that contain a text. If the page has room for more, all transactions were searched, and its positions
+    /// are kept; a full page is found sooner than read by its positions.
     async fn search_or_kept(
         &mut self,
         app: &App,
@@ -199,7 +200,7 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
             return Ok(());
         }
         self.search(app, caller, filter, after, q).await?;
-        if let Some(key) = key {
+        if let Some(key) = key.filter(|_| !self.more) {
             kept.insert(key, stamp, &self.positions);
         }
         Ok(())
