@@ -253,7 +253,7 @@ async fn an_invalid_picture_is_refused_with_the_reason() {
     let svg = b"<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>".to_vec();
     for (file, reason) in [
         (svg, "must be a PNG, JPEG or WebP"),
-        (heavy, "at most 256 KiB"),
+        (heavy, "at most 256 KB"),
         (huge, "at most 1024 pixels"),
         (Vec::new(), "Choose a picture"),
     ] {

@@ -74,7 +74,7 @@ pub(crate) async fn find_own(app: &App, caller: &Caller) -> Result<Option<Image>
 fn check(content: &[u8]) -> Result<MediaType> {
     let wrong = |message: String| Err(Error::invalid("image", message));
     if content.len() > BYTES_MAX {
-        return wrong(format!("the picture must be at most {} KiB large", BYTES_MAX / 1_024));
+        return wrong(format!("the picture must be at most {} KB large", BYTES_MAX / 1_024));
     }
     let Some((media_type, width, height)) = picture::detect(content) else {
         return wrong("the picture must be a PNG, JPEG or WebP file".to_owned());

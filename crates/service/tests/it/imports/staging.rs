@@ -30,7 +30,7 @@ async fn staged_files_are_bounded_for_each_person_and_for_all() {
     stage(&app, &robin.caller, 2 * MIB).await.unwrap();
     let one = stage(&app, &robin.caller, MIB).await.unwrap();
     let refused = message(stage(&app, &robin.caller, 1).await);
-    assert!(refused.contains("can have 3 MiB together. Import or discard"), "{refused}");
+    assert!(refused.contains("can have 3 MB together. Import or discard"), "{refused}");
     stage(&app, &kim.caller, 2 * MIB).await.unwrap();
     let refused = message(stage(&app, &kim.caller, 1).await);
     assert!(refused.contains("imports.staged_mib"), "{refused}");

@@ -42,7 +42,7 @@ impl Limits {
     pub(super) fn refusal(&self, size: i64, of_person: i64, of_all: i64) -> Option<String> {
         if of_person.saturating_add(size) > self.staged_bytes_per_person {
             return Some(format!(
-                "Your waiting files can have {} MiB together. Import or discard some of them first.",
+                "Your waiting files can have {} MB together. Import or discard some of them first.",
                 self.staged_bytes_per_person / MIB
             ));
         }
@@ -144,7 +144,7 @@ mod tests {
             ..Limits::default()
         };
         assert_eq!(limits.refusal(10 * MIB, 0, 5 * MIB), None);
-        assert!(limits.refusal(1, 10 * MIB, 10 * MIB).unwrap().contains("10 MiB together"));
+        assert!(limits.refusal(1, 10 * MIB, 10 * MIB).unwrap().contains("10 MB together"));
         assert!(limits.refusal(6 * MIB, 0, 10 * MIB).unwrap().contains("imports.staged_mib"));
     }
 }
