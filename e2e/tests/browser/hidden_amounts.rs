@@ -4,12 +4,12 @@ use e2e::{Browser, Program, pages};
 use serde_json::{Value, json};
 
 /// Finds text that looks like money, in the page, in form fields, and in texts that are read aloud or shown on hover,
-/// and names its element. Exchange rates, limits and the cash that a new paper account starts with say nothing about the
-/// person.
+/// and names its element. Exchange rates, limits, the price of a service and the cash that a new paper account starts with say
+/// nothing about the person.
 const AMOUNTS: &str = r##"
 const codes = "(USD|EUR|GBP|JPY|CHF|CAD)";
 const money = new RegExp(`[$€£¥]\\s?\\d|\\d[\\d,.]*\\s?${codes}\\b|\\b${codes}\\s?\\d`);
-const general = /^Converted at (the rate of each day\. The newest: )?1 |^In US dollars, up to \$1 billion\.$/;
+const general = /^Converted at (the rate of each day\. The newest: )?1 |^In US dollars, up to \$1 billion\.$|^15 USD a year$/;
 const describe = it => {
     const names = [];
     for (; it && it !== document.body && names.length < 4; it = it.parentElement) {

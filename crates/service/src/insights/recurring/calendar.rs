@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use base::{Date, Money, StreamId, TransactionId};
+use base::{Currency, Date, Money, StreamId, TransactionId};
 use calc::recurring::Schedule;
 use db::params;
 
-use super::{Filter, Kind, Status, Stream, list};
+use super::{Filter, Kind, Status, Stream, StreamList, list};
 use crate::ledger::Direction;
+use crate::ledger::rates::{self, UsedRate};
 use crate::{App, Caller, Result};
 
 base::words!(State {
@@ -30,14 +31,27 @@ pub struct Due {
     pub kind: Kind,
     /// Without a sign; see `direction`.
     pub amount: Money,
+    /// The amount in the person's currency, for totals; in its own without an exchange rate.
+    pub worth: Money,
     pub transaction: Option<TransactionId>,
 }
 
-/// The payments of one month, by day. Streams of hidden accounts are left out.
-pub async fn month(app: &App, caller: &Caller, of: Date) -> Result<Vec<Due>> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Month {
+    /// By day. Streams of hidden accounts are left out.
+    pub due: Vec<Due>,
+    /// The person's.
+    pub currency: Currency,
+    /// The exchange rates of what the payments are worth.
+    pub rates: Vec<UsedRate>,
+}
+
+/// The payments of one month.
+pub async fn month(app: &App, caller: &Caller, of: Date) -> Result<Month> {
     let (first, last) = (of.first_of_month(), of.last_of_month());
     let everything = Filter { status: None, account_id: None, direction: None };
-    let streams = list(app, caller, everything).await?.streams;
+    let StreamList { streams, currency, .. } = list(app, caller, everything).await?;
+    let rates = rates::latest(app, caller, currency).await?;
     let mut paid: HashMap<TransactionId, (Date, i64)> = HashMap::new();
     app.db
         .each_slow(POSTED, params![caller.user, first, last], |row| {
@@ -55,6 +69,10 @@ pub async fn month(app: &App, caller: &Caller, of: Date) -> Result<Vec<Due>> {
             direction: stream.direction,
             kind: stream.kind,
             amount: Money::new(minor, stream.currency),
+            worth: match rates.to_base(minor, stream.currency) {
+                Some(worth) => Money::new(worth, currency),
+                None => Money::new(minor, stream.currency),
+            },
             transaction,
         };
         for id in &stream.transactions {
@@ -71,7 +89,8 @@ pub async fn month(app: &App, caller: &Caller, of: Date) -> Result<Vec<Due>> {
         }
     }
     all.sort_by(|a, b| (a.on, &a.name, a.stream).cmp(&(b.on, &b.name, b.stream)));
-    Ok(all)
+    let used = rates::used(&rates, all.iter().map(|it| it.amount.currency()));
+    Ok(Month { due: all, currency, rates: used })
 }
 
 /// The days on which payments are expected. A late payment stays on its day, and does not move those after it.

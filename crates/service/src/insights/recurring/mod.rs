@@ -26,7 +26,7 @@ use crate::ledger::{Direction, accounts, rates};
 use crate::{App, Caller, Error, Result};
 
 pub(super) use calendar::expected_days;
-pub use calendar::{Due, State, month};
+pub use calendar::{Due, Month, State, month};
 pub use choices::{StreamLabels, dismiss, get_labels, restore, set_labels};
 pub use detail::{Payment, find, get};
 pub use feed::{

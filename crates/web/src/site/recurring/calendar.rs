@@ -6,12 +6,13 @@ use base::{Currency, Date, Money};
 use http::StatusCode;
 use jiff::{Span, civil::Weekday};
 use maud::{Markup, html};
-use service::insights::recurring::{self, Due, State};
+use service::insights::recurring::{self, Due, Month, State};
 use service::ledger::Direction;
 
 use super::{feed, signed, tabs};
 use crate::site::app_page::AppPage;
 use crate::site::errors::PageResult;
+use crate::site::excluded;
 use crate::site::format::View;
 use crate::site::navigation::NavItem;
 use crate::site::person::Person;
@@ -24,7 +25,8 @@ pub(super) async fn page(person: &Person, month: &str) -> PageResult {
     let view = person.view;
     let asked = if month.is_empty() { Some(view.today) } else { read(month) };
     let first = asked.unwrap_or(view.today).first_of_month();
-    let due = recurring::month(person.app(), &person.caller, first).await?;
+    let Month { due, currency, rates } =
+        recurring::month(person.app(), &person.caller, first).await?;
     let feed = recurring::find_feed(person.app(), &person.caller).await?;
     let name = first.strftime("%B %Y").to_string();
     let main = html! {
@@ -44,6 +46,7 @@ pub(super) async fn page(person: &Person, month: &str) -> PageResult {
             }
         }
         (sums(view, &due))
+        (excluded::rates(view, currency, &rates))
         (table(view, first, &due))
         @if due.is_empty() { p.soft { "Nothing is due this month." } }
         (feed::card(person, feed.as_ref()))
@@ -70,19 +73,19 @@ fn turn(first: Date, by: i64, label: &str) -> Markup {
     }
 }
 
-/// The totals of the month in each currency, the most used one first.
+/// The totals of the month in the person's currency, and in those without an exchange rate, the most used one first.
 fn sums(view: View, due: &[Due]) -> Markup {
-    let mut currencies: Vec<Currency> = due.iter().map(|it| it.amount.currency()).collect();
-    let uses = |of: Currency| due.iter().filter(|it| it.amount.currency() == of).count();
+    let mut currencies: Vec<Currency> = due.iter().map(|it| it.worth.currency()).collect();
+    let uses = |of: Currency| due.iter().filter(|it| it.worth.currency() == of).count();
     currencies.sort_by_key(|it| (Reverse(uses(*it)), it.to_string()));
     currencies.dedup();
     let sum = |states: &[State], currency: Currency, into: bool| {
         let of = due.iter().filter(|it| {
             states.contains(&it.state)
-                && it.amount.currency() == currency
+                && it.worth.currency() == currency
                 && (it.direction == Direction::Inflow) == into
         });
-        let minor = of.fold(0_i64, |sum, it| sum.saturating_add(it.amount.minor()));
+        let minor = of.fold(0_i64, |sum, it| sum.saturating_add(it.worth.minor()));
         Money::new(if into { minor } else { minor.saturating_neg() }, currency)
     };
     let tiles = [

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use service::insights;
 use service::insights::recurring::{self, Filter};
-use testkit::draft::{Txn, checking, statement, txn};
+use testkit::draft::{Txn, checking, rate, statement, txn};
 use testkit::{Person, World};
 
 use super::{HOSTILE, assert_escaped};
@@ -81,6 +81,34 @@ async fn the_calendar_is_a_table_with_links_to_the_next_and_previous_month() {
         assert_eq!(page.status, StatusCode::BAD_REQUEST, "{wrong}");
         assert!(page.text.contains("That month isn't valid") && page.text.contains("March 2026"));
     }
+}
+
+#[tokio::test]
+async fn totals_of_the_calendar_are_in_ones_own_currency_if_there_is_a_rate() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let abroad = |name: &str, code: &str, minor: i64| {
+        let rows = monthly(minor, "SPOTIFY AB STOCKHOLM");
+        let rows =
+            rows.into_iter().enumerate().map(|(index, it)| it.id(&format!("{code} {index}")));
+        checking(name).in_currency(code).with_all(rows)
+    };
+    let mut all = statement([
+        checking("Everyday").with_all(monthly(-1_549, "NETFLIX.COM 866-579-7172")),
+        abroad("Konto", "EUR", -1_000),
+        abroad("Zurich", "CHF", -700),
+    ]);
+    all.rates = vec![rate("EUR", "USD", "2026-03-01", "1.25")];
+    robin.import(all).await;
+    insights::pipeline::run_all(&world.app).await.unwrap();
+    let page = Browser::of(&world, &robin).await.get("/recurring?view=calendar").await.good();
+    let tiles = page.split("<dl class=\"tiles sums\">").nth(1).unwrap();
+    let upcoming = tiles.split("Upcoming payments</dt>").nth(1).unwrap();
+    let upcoming = upcoming.split("</div>").next().unwrap();
+    // 15.49 and 12.50 are converted; francs have no rate.
+    assert!(upcoming.contains("-$27.99") && upcoming.contains("7.00"), "{upcoming}");
+    assert!(!upcoming.contains('€'), "{upcoming}");
+    assert!(page.contains("Converted at 1 EUR = 1.25 USD (Sun 1 Mar)."), "{page}");
 }
 
 #[tokio::test]
