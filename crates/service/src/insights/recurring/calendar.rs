@@ -38,9 +38,9 @@ pub struct Due {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Month {
-    /// By day. Streams of hidden accounts are left out.
+    /// The payments by day. Streams of hidden accounts are left out.
     pub due: Vec<Due>,
-    /// The person's.
+    /// The currency of the person.
     pub currency: Currency,
     /// The exchange rates of what the payments are worth.
     pub rates: Vec<UsedRate>,

@@ -101,8 +101,8 @@ pub(super) struct PageReader<'a, V> {
     pub(super) last: Option<Position>,
     /// Whether there is a row after the page.
     pub(super) more: bool,
-    /// The positions of the rows, and of the one after the page.
-    positions: Vec<SortedPosition>,
+    /// The positions of the rows and of the one after the page, if they will be kept.
+    positions: Option<Vec<SortedPosition>>,
     /// The stamp of the kept accounts: rows that come with another stamp are not visited. None for accounts read anew.
     expected_stamp: Option<i64>,
     /// The stamp that came with the first row.
@@ -119,7 +119,7 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
             count: 0,
             last: None,
             more: false,
-            positions: Vec::new(),
+            positions: None,
             expected_stamp: None,
             found_stamp: None,
         }
@@ -141,7 +141,9 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
             }
         }
         let (day, id) = (row.get(3)?, row.get(0)?);
-        self.positions.push(SortedPosition { size: 0, day, id });
+        if let Some(positions) = &mut self.positions {
+            positions.push(SortedPosition { size: 0, day, id });
+        }
         // One row more than asked for tells whether there is another page.
         if self.read_count == self.limit {
             self.more = true;
@@ -199,9 +201,10 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
             }
             return Ok(());
         }
+        self.positions = key.is_some().then(Vec::new);
         self.search(app, caller, filter, after, q).await?;
-        if let Some(key) = key.filter(|_| !self.more) {
-            kept.insert(key, stamp, &self.positions);
+        if let (Some(key), Some(positions)) = (key.filter(|_| !self.more), &self.positions) {
+            kept.insert(key, stamp, positions);
         }
         Ok(())
     }

@@ -136,7 +136,8 @@ impl<'a> Query<'a> {
         prepared: &'a PreparedFilter<'_>,
         range: ListRange,
     ) -> Query<'a> {
-        let mut query = Query { sql: AMOUNTS.to_owned(), params: vec![caller.user.into()] };
+        let mut query =
+            Query { sql: amounts_of(prepared.filter), params: vec![caller.user.into()] };
         query.push_filter(caller, prepared);
         query.push_range(range);
         query
@@ -144,7 +145,8 @@ impl<'a> Query<'a> {
 
     /// The same for the transactions whose split counts, in any order. Their parts are compared with the filter.
     pub(super) fn split_amounts(caller: &Caller, prepared: &'a PreparedFilter<'_>) -> Query<'a> {
-        let mut query = Query { sql: AMOUNTS.to_owned(), params: vec![caller.user.into()] };
+        let mut query =
+            Query { sql: amounts_of(prepared.filter), params: vec![caller.user.into()] };
         query.push_filter(caller, prepared);
         query.sql.push_str(SPLIT);
         query
@@ -375,12 +377,20 @@ impl PreparedFilter<'_> {
     }
 }
 
-const AMOUNTS: &str = concat!(
+const AMOUNTS: &str =
+    "select id, account_id, posted_on, amount_minor, transfer_kind, description, counterparty, note,
+    split_minor, splits from transactions t where user_id = $1";
+/// With the parts that count as spending.
+const SPENDING_AMOUNTS: &str = concat!(
     "select id, account_id, posted_on, amount_minor, transfer_kind, description, counterparty, note,
     split_minor, splits, ",
     counted_parts!(),
     " from transactions t where user_id = $1"
 );
+
+fn amounts_of(filter: &Filter) -> String {
+    if filter.spending { SPENDING_AMOUNTS.to_owned() } else { AMOUNTS.to_owned() }
+}
 // Transfers between own accounts are neither income nor spending. One index holds all these columns, and suffices if
 // the filters ask for no others.
 const SUMS: &str = "cast(count(*) as bigint),

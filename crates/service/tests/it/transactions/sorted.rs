@@ -83,12 +83,22 @@ async fn a_search_in_an_order_shows_each_change_at_once() {
         .await;
     let (app, caller) = (&world.app, &robin.caller);
     let search = Filter { q: Some("shop".to_owned()), ..Filter::default() };
-    let page = async |limit| {
+    let sorted = async |sort, limit| {
         let mut found = Vec::new();
         let page = Page { cursor: None, limit };
         let visit = |row: &TransactionRow<'_>| found.push(row.amount.minor());
-        list_sorted(app, caller, (&search, Sort::Largest), page, visit).await.unwrap();
+        list_sorted(app, caller, (&search, sort), page, visit).await.unwrap();
         found
+    };
+    let page = async |limit| {
+        // Newest first is another list, with its own kept rows. Twice, so that the second is kept.
+        let mut newest = sorted(Sort::Newest, limit + 50).await;
+        assert_eq!(sorted(Sort::Newest, limit + 50).await, newest);
+        newest.sort();
+        newest.truncate(limit);
+        let largest = sorted(Sort::Largest, limit).await;
+        assert_eq!(largest, newest);
+        largest
     };
     assert_eq!(page(50).await, [-900, -500]);
     assert_eq!(page(50).await, [-900, -500]);

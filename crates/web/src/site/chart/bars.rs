@@ -94,7 +94,7 @@ impl Bars<'_> {
         }
     }
 
-    /// Whether a group has a label. There are at most seven. Within a year, the last month has one; in longer charts
+    /// Whether the group at an index has a label below it. At most seven groups have one. Within a year, the last month has one; in longer charts
     /// every January has one, because its label is the year.
     fn is_labeled(&self, group_index: usize) -> bool {
         let step = self.groups.len().div_ceil(7);

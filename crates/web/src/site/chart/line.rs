@@ -91,7 +91,7 @@ impl Drawing<'_> {
         figure(self.title, picture, &["Day", "Amount"], &rows)
     }
 
-    /// What a reader must know to read the picture right.
+    /// The note below the chart: whether its scale starts at zero, and whether a part of it is estimated.
     fn note(&self, starts_at_zero: bool) -> Markup {
         let is_estimated = self.points.iter().any(|it| !it.reported);
         html! {

@@ -28,13 +28,15 @@ impl Region {
         }
     }
 
-    /// Where a person's banks probably are, by the currency and the time zone.
+    /// The likely region of a person's banks, by the person's currency and time zone.
     pub(super) fn likely(user: &User) -> Region {
         let is_in_europe = user.timezone.name().starts_with("Europe/");
         match user.base_currency.code() {
             "CAD" => Region::Canada,
             "USD" if !is_in_europe => Region::UnitedStates,
-            "EUR" | "GBP" | "SEK" | "NOK" | "DKK" | "PLN" | "CZK" => Region::Europe,
+            "EUR" | "GBP" | "SEK" | "NOK" | "DKK" | "ISK" | "PLN" | "CZK" | "HUF" | "RON" => {
+                Region::Europe
+            }
             _ if is_in_europe => Region::Europe,
             _ => Region::Elsewhere,
         }

@@ -19,14 +19,14 @@ pub(super) fn month(person: &Person, data: &OverviewData) -> Markup {
     let (view, months) = (person.view, &data.months);
     let usual = months.average();
     let money = |minor| Money::new(minor, months.currency);
-    let tile = |name: &str, href: &str, minor: i64, usual: Option<i64>, average: &str| {
+    let tile = |name: &str, href: &str, minor: i64, usual: Option<i64>| {
         html! {
             div.tile {
                 dt { (name) }
                 dd {
                     a href=(href) { (view.money(money(minor))) }
                     @if let Some(usual) = usual {
-                        span.soft { (average) " " (view.whole_money_text(money(usual))) }
+                        span.soft { "average " (view.whole_money_text(money(usual))) }
                     }
                 }
             }
@@ -41,9 +41,9 @@ pub(super) fn month(person: &Person, data: &OverviewData) -> Markup {
             dl.tiles {
                 // The income page counts a paycheck in the month in which it was earned, so its average differs.
                 (tile("Income received", "/income", months.this.totals.income_minor,
-                    usual.map(|it| it.income_minor), "average"))
+                    usual.map(|it| it.income_minor)))
                 (tile("Spending", "/spending", months.this.totals.spending_minor,
-                    usual.map(|it| it.spending_minor), "average"))
+                    usual.map(|it| it.spending_minor)))
             }
             (excluded::currencies_note(&data.worth.excluded))
             (bars(view, data))

@@ -241,7 +241,7 @@ fn activity(person: &Person, it: &Activity) -> Markup {
     }
 }
 
-/// What happened, with the number of shares hidden if amounts are.
+/// The name of an activity, such as "Bought 3 VTI", without the number of shares if amounts are hidden.
 fn activity_name(view: View, it: &Activity) -> String {
     match it.quantity {
         Some(quantity) if view.hide_amounts => {

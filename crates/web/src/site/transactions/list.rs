@@ -235,7 +235,7 @@ impl List<'_> {
         }
     }
 
-    /// Whether the page has a split transaction of which the totals may include only some parts.
+    /// Whether a split transaction is on the page, and the filter is one by which totals may include only some of its parts.
     fn counts_parts(&self) -> bool {
         let Filter { category, category_tier1, spending, .. } = &self.search.filter;
         let by_part = category.is_some() || category_tier1.is_some() || *spending;

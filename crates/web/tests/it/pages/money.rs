@@ -62,7 +62,8 @@ async fn the_overview_shows_net_worth_bills_cash_flow_and_scores() {
         assert!(between(&page, &format!("aria-label=\"{name}\""), "</header>").contains(amount));
     }
     assert!(between(&page, "id=\"bills\"", "</section>").contains("City Power"), "{page}");
-    assert!(between(&page, "id=\"month\"", "</section>").contains("average $4,200"), "{page}");
+    let income = between(&page, "<dt>Income received</dt>", "</dd>");
+    assert!(income.contains("<span class=\"soft\">average $4,200</span>"), "{income}");
     // The change follows the chosen range.
     assert!(
         between(&page, "Net worth</a>", "</header>").contains("since Mon 10 Mar 2025"),
