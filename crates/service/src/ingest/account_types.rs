@@ -29,6 +29,8 @@ pub async fn set(
     }
     accounts::change(app, caller, id, move |tx, change| {
         let (user, account) = (change.user, &change.account);
+        // Lists of spending depend on the kind.
+        change.take_stamp(tx)?;
         tx.execute(SET_TYPE, params![user, id, kind.as_str(), &subtype, change.now])?;
         if kind.is_debt() != account.kind.is_debt() {
             tx.execute(NEGATE_BALANCE, params![user, id])?;

@@ -258,9 +258,14 @@ pub(crate) struct Change {
 }
 
 impl Change {
+    /// Takes a new stamp, because lists of transactions depend on what changes.
+    pub(crate) fn take_stamp(&self, tx: &mut db::Tx<'_>) -> Result<Timestamp> {
+        stamps::next(tx, self.user, self.now)
+    }
+
     /// Marks the account's transactions as changed, because they show its name and are hidden with it.
     pub(crate) fn mark_transactions(&self, tx: &mut db::Tx<'_>) -> Result<()> {
-        let stamp = stamps::next(tx, self.user, self.now)?;
+        let stamp = self.take_stamp(tx)?;
         stamps::mark_account(tx, self.user, self.account.id, stamp)
     }
 }

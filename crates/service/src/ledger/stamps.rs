@@ -1,6 +1,7 @@
 //! Stamps of transactions: `updated_at` rises with every database transaction that changes a person's transactions, in
 //! the order of the commits. The change feed relies on it: whoever has read up to a stamp has missed nothing before it.
-//! Lists keep accounts and totals in memory until it changes (decision 39).
+//! Lists keep accounts and totals in memory until it changes, so what counts as spending changes with a new stamp too
+//! (decision 39).
 
 use base::{AccountId, ImportId, Timestamp, UserId};
 use db::{Tx, params};

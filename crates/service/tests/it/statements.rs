@@ -53,7 +53,7 @@ fn every_migration_says_which_programs_work_with_it() {
     }
 }
 
-/// Lists keep what their rows show of an account until the person's stamp changes (`ledger::stamps`), so these statements
+/// Lists keep what they depend on of an account until the person's stamp changes (`ledger::stamps`), so these statements
 /// run in a transaction that takes a new stamp. One that is not here may make a process show an old name, or an account
 /// that was hidden: take a stamp where it runs, and add it.
 const WITH_NEW_STAMP: &[&str] = &[
@@ -65,16 +65,24 @@ const WITH_NEW_STAMP: &[&str] = &[
     "update accounts set transaction_count = transaction_count + $3",
     // A sync with a bank gives the account the name that the person has chosen for it.
     "update accounts set own_name = $3 where",
-    // The person renames and hides an account.
+    // The person renames and hides an account, and changes its type, on which the lists of spending depend.
     "update accounts set own_name = $3, updated_at",
     "update accounts set hidden_at = $3, updated_at",
+    "update accounts set kind = $3, subtype = $4,",
     // Transactions were hidden, shown or moved.
     "update accounts set transaction_count = (select",
 ];
 
 #[test]
 fn every_statement_that_changes_what_lists_show_of_accounts_is_known_to_take_a_stamp() {
-    let shown = [" name =", " own_name =", " hidden_at =", " currency =", " transaction_count ="];
+    let shown = [
+        " name =",
+        " own_name =",
+        " hidden_at =",
+        " currency =",
+        " kind =",
+        " transaction_count =",
+    ];
     let changes = |sql: &str| {
         let assigned = sql.strip_prefix("update accounts set").map(|it| it.split(" where ").next());
         let is_shown = |text: &str| shown.iter().any(|it| text.contains(it));

@@ -32,14 +32,14 @@ const PAST_MONTHS: i64 = 12;
 /// Stores the months whose cash flows changed: those in the window, and past months near changed rows.
 pub(super) fn recompute(
     tx: &mut Tx<'_>,
-    run: &Recompute,
+    run: &mut Recompute,
     household: &HouseholdLedger,
     flows: &[Option<CashFlow>],
 ) -> Result<()> {
     let window = first_month_in_window(run.today);
     let mut packed = pack(household, flows, |on| on >= window);
     let days = days_from_date(window)..=i64::MAX;
-    spending_exceptions::recompute(tx, run.user, (household, flows), days)?;
+    spending_exceptions::recompute(tx, run, (household, flows), days)?;
     let stored =
         tx.all(DIGESTS, params![run.user], |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)))?;
     let stored: BTreeMap<i64, i64> = stored.into_iter().collect();
@@ -51,7 +51,7 @@ pub(super) fn recompute(
         let (_, flows) = analyze_with_cash_flows(&past.ledger);
         packed = pack(&past, &flows, |on| first <= on && on <= last);
         let days = days_from_date(first)..=days_from_date(last);
-        spending_exceptions::recompute(tx, run.user, (&past, &flows), days)?;
+        spending_exceptions::recompute(tx, run, (&past, &flows), days)?;
         save(tx, run, &stored, days_from_date(first)..days_from_date(last), &packed)?;
     }
     Ok(())

@@ -5,24 +5,27 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use base::{TransactionId, UserId, days_from_date};
+use base::{TransactionId, days_from_date};
 use calc::income::CashFlow;
 use calc::ledger::{Entry, Ledger};
 use db::{Param, Tx, params};
 
 use super::household_ledger::HouseholdLedger;
 use crate::Result;
+use crate::classify::recompute::Recompute;
 
 /// The day of a transaction, and its id.
 type Key = (i64, TransactionId);
 
-/// Stores the exceptions on some days, where they differ from the stored ones.
+/// Stores the exceptions on some days, where they differ from the stored ones. A difference takes a new stamp, because
+/// lists of spending are kept in memory until there is one.
 pub(super) fn recompute(
     tx: &mut Tx<'_>,
-    user: UserId,
+    run: &mut Recompute,
     classified: (&HouseholdLedger, &[Option<CashFlow>]),
     days: RangeInclusive<i64>,
 ) -> Result<()> {
+    let user = run.user;
     let found = find(classified, &days);
     let span = params![user, *days.start(), *days.end()];
     let stored = tx.all(STORED, span, |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
@@ -30,10 +33,15 @@ pub(super) fn recompute(
     let key = |(day, id): &Key| [user.into(), (*day).into(), (*id).into()];
     let outdated = stored.iter().filter(|(it, parts)| found.get(it) != Some(parts));
     let outdated: Vec<[Param<'_>; 3]> = outdated.map(|(it, _)| key(it)).collect();
-    tx.execute_each(DELETE, &outdated)?;
     let new = found.iter().filter(|(it, parts)| stored.get(it) != Some(parts));
     let new =
         new.map(|((day, id), parts)| [user.into(), (*day).into(), (*id).into(), (*parts).into()]);
+    let new: Vec<[Param<'_>; 4]> = new.collect();
+    if outdated.is_empty() && new.is_empty() {
+        return Ok(());
+    }
+    run.stamp(tx)?;
+    tx.execute_each(DELETE, &outdated)?;
     tx.insert_many("spending_exceptions", COLUMNS, new)?;
     Ok(())
 }

@@ -45,7 +45,7 @@ pub(super) fn recompute(
     let excluded = income::excluded(&run, &household, &income.window);
     income::save(tx, &mut run, (&income, &excluded))?;
     steps.end("income");
-    cash_flow::recompute(tx, &run, &household, &flows)?;
+    cash_flow::recompute(tx, &mut run, &household, &flows)?;
     steps.end("cash_flow");
     let missing = scores::recompute(tx, &mut run, &household.ledger, &income)?;
     steps.end("scores");

@@ -11,7 +11,11 @@ use super::search::{self, CandidateDays, Needle};
 use super::sort::SortedPosition;
 use super::visible_accounts::{PersonAccounts, VisibleAccounts};
 use super::{Filter, ListCursor, Sort, count, kept_by_filter, read};
+use crate::platform::kept::Key;
 use crate::{App, Caller, Error, Result};
+
+/// A page is kept if fewer than one in so many transactions match its filter.
+const SPARSE: i64 = 10;
 
 /// The position of a row in the list: its posting day and its id.
 type Position = (i64, TransactionId);
@@ -84,12 +88,36 @@ impl ListPart<'_> {
         let after = self.cursor.as_ref().map(|it| (it.posted_on_days, it.id));
         let mut reader = PageReader::new(accounts, self.limit, visit);
         reader.expected_stamp = expected_stamp;
-        match self.filter.q.as_deref().filter(|it| !it.is_empty()) {
-            Some(q) => reader.search_or_kept(app, caller, &filter, after, q).await?,
+        let q = self.filter.q.as_deref().filter(|it| !it.is_empty());
+        let key = if q.is_some() || is_sparse(&filter, accounts, total_count) {
+            let start = after.map(|(day, id)| SortedPosition { size: 0, day, id });
+            kept_by_filter::key_of_page(caller, (self.filter, Sort::Newest), start, self.limit)
+        } else {
+            None
+        };
+        if reader.read_kept(app, caller, key.as_ref()).await? {
+            return Ok((reader, total_count));
+        }
+        match q {
+            Some(q) => reader.search(app, caller, &filter, after, q).await?,
             None => reader.read(app, caller, &filter, after).await?,
+        }
+        // A full page of a search is found sooner than read by its positions.
+        if q.is_none() || !reader.more {
+            reader.keep(app, key);
         }
         Ok((reader, total_count))
     }
+}
+
+/// Whether a page of the list takes long to find: no index helps with its filter, and few transactions match.
+fn is_sparse(
+    filter: &PreparedFilter<'_>,
+    accounts: &VisibleAccounts,
+    total_count: Option<i64>,
+) -> bool {
+    let all: i64 = accounts.iter().map(|it| it.transaction_count).sum();
+    !filter.is_indexed() && total_count.is_some_and(|it| it.saturating_mul(SPARSE) < all)
 }
 
 pub(super) struct PageReader<'a, V> {
@@ -180,33 +208,26 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
         Ok(())
     }
 
-    /// Reads the rows that contain a text. If the page has room for more, all transactions were searched, and its positions
-    /// are kept; a full page is found sooner than read by its positions.
-    async fn search_or_kept(
-        &mut self,
-        app: &App,
-        caller: &Caller,
-        filter: &PreparedFilter<'_>,
-        after: Option<Position>,
-        q: &str,
-    ) -> Result<()> {
-        let start = after.map(|(day, id)| SortedPosition { size: 0, day, id });
-        let sorted = (filter.filter, Sort::Newest);
-        let key = kept_by_filter::key_of_page(caller, sorted, start, self.limit);
-        let (kept, stamp) = (&app.kept_by_filter.pages, self.accounts.stamp());
-        if let Some(positions) = key.as_ref().and_then(|it| kept.find(it, stamp)) {
-            for some in positions.chunks(IDS_A_STATEMENT) {
-                let query = Query::kept_rows(caller.user, Sort::Newest, some);
-                app.db.each(&query.sql, &query.params, |row| self.add(row)).await?;
-            }
-            return Ok(());
+    /// Reads the rows of a page whose positions were kept. False if they were not; then they are collected.
+    async fn read_kept(&mut self, app: &App, caller: &Caller, key: Option<&Key>) -> Result<bool> {
+        let Some(key) = key else { return Ok(false) };
+        let Some(positions) = app.kept_by_filter.pages.find(key, self.accounts.stamp()) else {
+            self.positions = Some(Vec::new());
+            return Ok(false);
+        };
+        for some in positions.chunks(IDS_A_STATEMENT) {
+            let query = Query::kept_rows(caller.user, Sort::Newest, some);
+            app.db.each(&query.sql, &query.params, |row| self.add(row)).await?;
         }
-        self.positions = key.is_some().then(Vec::new);
-        self.search(app, caller, filter, after, q).await?;
-        if let (Some(key), Some(positions)) = (key.filter(|_| !self.more), &self.positions) {
-            kept.insert(key, stamp, positions);
+        Ok(true)
+    }
+
+    /// Keeps the positions that were collected, unless the rows came with another stamp than the accounts.
+    fn keep(&self, app: &App, key: Option<Key>) {
+        let is_outdated = self.found_stamp.is_some() && self.found_stamp != self.expected_stamp;
+        if let (Some(key), Some(positions), false) = (key, &self.positions, is_outdated) {
+            app.kept_by_filter.pages.insert(key, self.accounts.stamp(), positions);
         }
-        Ok(())
     }
 
     /// Reads the rows that contain a text, on the days that may have one.

@@ -368,6 +368,22 @@ impl PreparedFilter<'_> {
         category_tier1.is_some() || category.is_some() || *spending
     }
 
+    /// Whether an index leads to the matches of every condition but a search text.
+    pub(super) fn is_indexed(&self) -> bool {
+        let of = self.filter;
+        let indexed = Filter {
+            account_id: of.account_id,
+            start_on: of.start_on,
+            end_on: of.end_on,
+            updated_since: of.updated_since,
+            q: of.q.clone(),
+            tag: of.tag.clone(),
+            counterparty: of.counterparty.clone(),
+            ..Filter::default()
+        };
+        indexed == *of
+    }
+
     /// Whether one index holds all columns that the query reads.
     fn is_covered(&self) -> bool {
         let Filter { account_id, pending, hidden, direction, transfers, .. } = *self.filter;

@@ -57,9 +57,17 @@ pub async fn totals_by_day(
     caller.require(Scope::TransactionsRead)?;
     check(filter)?;
     let accounts = visible_accounts(app, caller, filter).await?;
+    let key = kept_by_filter::key_of(caller, filter);
+    let all_kept = &app.kept_by_filter.totals_by_day;
+    if let Some(kept) = key.as_ref().and_then(|it| all_kept.find(it, accounts.stamp())) {
+        return Ok(kept);
+    }
     let mut days: BTreeMap<Date, Vec<Total>> = BTreeMap::new();
     let mut collect = |day, total| add(days.entry(date_from_days(day)).or_default(), total);
     each(app, caller, (filter, &accounts), true, &mut collect).await?;
+    if let Some(key) = key {
+        all_kept.insert(key, accounts.stamp(), &days);
+    }
     Ok(days)
 }
 

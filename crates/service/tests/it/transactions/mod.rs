@@ -9,6 +9,7 @@ mod cursors;
 mod detail;
 mod filters;
 mod kept_accounts;
+mod kept_pages;
 mod paging;
 mod refund_links;
 mod search;
