@@ -23,7 +23,7 @@ use crate::open_at;
 
 /// Pages and API endpoints, the favorable cases and the others. Words in braces are replaced by the id of one of the
 /// person's own things.
-const PAGES: [&str; 52] = [
+const PAGES: [&str; 57] = [
     "/",
     "/accounts",
     "/accounts/{account}",
@@ -38,6 +38,11 @@ const PAGES: [&str; 52] = [
     "/transactions?direction=out",
     "/transactions?category=FOOD_AND_DRINK",
     "/transactions?merchant=Nobody",
+    "/transactions?counts=spending&status=posted",
+    "/transactions?counts=spending&status=posted&sort=largest",
+    "/transactions?counts=spending&status=posted&category=FOOD_AND_DRINK",
+    "/transactions?counts=spending&status=posted&merchant=Nobody",
+    "/transactions?counts=spending&status=posted&no_merchant=yes",
     "/transactions/{transaction}",
     "/spending",
     "/spending?period=12_months&compare=year&by=merchant",
