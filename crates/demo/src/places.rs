@@ -105,7 +105,7 @@ pub(super) const FIRST_EMPLOYERS: [(&str, &str); 4] = [
 ];
 
 pub(super) const SECOND_EMPLOYERS: [(&str, &str); 4] = [
-    ("Northwind Logistics", "NORTHWIND LOGISTIC"),
+    ("Northwind Logistics", "NORTHWIND LOGISTICS"),
     ("Tallgrass Media", "TALLGRASS MEDIA"),
     ("City Parks Department", "CITY PARKS DEPT"),
     ("Ironbridge Software", "IRONBRIDGE SOFTW"),

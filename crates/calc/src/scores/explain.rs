@@ -3,7 +3,7 @@
 use base::words;
 
 use super::method::{BEYOND, ONE, STEP_OBLIGATIONS_PERCENT};
-use super::{Component, GradedComponents, Inputs, Part, Reason, Score};
+use super::{Component, GradedComponents, Inputs, Part, Ratio, Reason, Score};
 use crate::income::narrow;
 
 words!(
@@ -152,7 +152,8 @@ impl Reason {
                 format!("Your income varies by {percent}% from month to month.")
             }
             Component::SurplusMonths => {
-                format!("In {percent}% of months, your income was higher than your spending.")
+                let Ratio { part, whole } = self.months.unwrap_or(Ratio { part: 0, whole: 0 });
+                format!("In {part} of {whole} months, your income covered your spending.")
             }
         }
     }

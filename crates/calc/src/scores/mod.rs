@@ -63,6 +63,8 @@ pub struct Reason {
     pub component: Component,
     /// The input of the curve: months, a fraction, or a count.
     pub quantity: Fixed9,
+    /// What a component counts that is a share of months; none for the others.
+    pub months: Option<Ratio>,
     pub points: Score,
     /// The weight in the blend, after sharing the weight of unknown components.
     pub weight: Fixed9,
@@ -72,7 +74,7 @@ pub struct Reason {
 
 pub fn score(inputs: &Inputs) -> Scores {
     let graded = GradedComponents::of(inputs);
-    let components = graded.reasons();
+    let components = graded.reasons(inputs);
     Scores {
         version: VERSION,
         evenkeel: graded.evenkeel(),
@@ -112,7 +114,7 @@ impl GradedComponents {
         Score(parts.map(|it| it.weight_percent() * self.part(it).0).sum::<i128>() / 100)
     }
 
-    fn reasons(&self) -> Vec<Reason> {
+    fn reasons(&self, inputs: &Inputs) -> Vec<Reason> {
         let reason = |(component, quantity, points): &(Component, i128, i128)| {
             let part = component.part();
             let weight = component.weight_percent() * part.weight_percent() * ONE;
@@ -120,6 +122,7 @@ impl GradedComponents {
             Reason {
                 component: *component,
                 quantity: Fixed9::from_billionths(*quantity),
+                months: inputs.surplus_months.filter(|_| *component == Component::SurplusMonths),
                 points: Score(*points),
                 weight: Fixed9::from_billionths(weight),
                 lost: Score(weight * (100 * ONE - points) / ONE),

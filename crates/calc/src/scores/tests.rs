@@ -94,7 +94,7 @@ fn example_a_in_full() {
             "On 4.0% of days, you had less than a week of expenses available.",
             "1 of the last 12 months had an overdraft or a late fee.",
             "Your income varies by 6.0% from month to month.",
-            "In 75.0% of months, your income was higher than your spending.",
+            "In 9 of 12 months, your income covered your spending.",
         ]
     );
     assert_eq!(reason(&scores, Component::Runway).between(), ((1_000, 50), (3_000, 75)));
