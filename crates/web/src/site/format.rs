@@ -147,6 +147,11 @@ impl View {
         }
     }
 
+    /// As `day`, on one line.
+    pub(crate) fn unbroken_day(self, on: Date) -> Markup {
+        html! { span.unbroken { (self.day(on)) } }
+    }
+
     /// "October", with the year if it is not the current one.
     pub(crate) fn month(self, first: Date) -> String {
         let pattern = if first.year() == self.today.year() { "%B" } else { "%B %Y" };

@@ -100,7 +100,7 @@ impl Groups {
 
     fn of_category(&mut self, category: Option<Category>, is_detailed: bool) -> usize {
         let Some(category) = category else {
-            return self.index_of(UNCATEGORIZED, || "Uncategorized".to_owned());
+            return self.index_of(UNCATEGORIZED, || "No category".to_owned());
         };
         if is_detailed {
             self.index_of(category.detailed(), || category.label().to_owned())
@@ -111,7 +111,7 @@ impl Groups {
 
     fn of_merchant(&mut self, counterparty: &str) -> usize {
         match counterparty {
-            "" => self.index_of(UNKNOWN, || "Unknown".to_owned()),
+            "" => self.index_of(UNKNOWN, || "No merchant".to_owned()),
             name => self.index_of(name, || name.to_owned()),
         }
     }

@@ -140,7 +140,7 @@ fn merged(sums: BTreeMap<Option<Category>, Vec<i64>>, is_detailed: bool) -> Vec<
 
 fn name(category: Option<Category>, is_detailed: bool) -> (String, String) {
     match category {
-        None => (UNCATEGORIZED.to_owned(), "Uncategorized".to_owned()),
+        None => (UNCATEGORIZED.to_owned(), "No category".to_owned()),
         Some(it) if is_detailed => (it.detailed().to_owned(), it.label().to_owned()),
         Some(it) => (it.primary().to_owned(), it.primary_label()),
     }

@@ -41,8 +41,14 @@ struct Band<'a> {
     height: i64,
 }
 
+impl Band<'_> {
+    fn center(&self) -> i64 {
+        self.top + self.height / 2
+    }
+}
+
 impl Sankey<'_> {
-    /// Draws the picture, and the same as two lists. On a phone only the lists have names and amounts.
+    /// Draws the picture, and the same as two lists. On a phone the picture has the names, and the lists the amounts too.
     pub(crate) fn draw(&self, view: View) -> Markup {
         let (sources, targets) = (self.bands(self.sources), self.bands(self.targets));
         let top = sources.iter().map(|it| it.middle).min().unwrap_or(0);
@@ -87,9 +93,10 @@ impl Sankey<'_> {
         html! {
             path.band.(color) d=(ribbon(SOURCES_X, band.top, MIDDLE_X, band.middle, band.height)) {}
             rect.stave.(color) x=(SOURCES_X - BAR) width=(BAR) y=(decimal(band.top)) height=(decimal(band.height)) {}
-            text.label.end x=(SOURCES_X - BAR - 8) y=(decimal(band.top + band.height / 2)) dy="0.32em" {
+            text.label.end x=(SOURCES_X - BAR - 8) y=(decimal(band.center())) dy="0.32em" {
                 (self.label(view, band.stream))
             }
+            text.inner x=(SOURCES_X + 6) y=(decimal(band.center())) dy="0.32em" { (shortened(&band.stream.name)) }
         }
     }
 
@@ -98,9 +105,10 @@ impl Sankey<'_> {
         html! {
             path.band.(color) d=(ribbon(MIDDLE_X + BAR, band.middle, TARGETS_X, band.top, band.height)) {}
             rect.stave.(color) x=(TARGETS_X) width=(BAR) y=(decimal(band.top)) height=(decimal(band.height)) {}
-            text.label x=(TARGETS_X + BAR + 8) y=(decimal(band.top + band.height / 2)) dy="0.32em" {
+            text.label x=(TARGETS_X + BAR + 8) y=(decimal(band.center())) dy="0.32em" {
                 (self.label(view, band.stream))
             }
+            text.inner.end x=(TARGETS_X - 6) y=(decimal(band.center())) dy="0.32em" { (shortened(&band.stream.name)) }
         }
     }
 

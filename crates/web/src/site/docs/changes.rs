@@ -6,7 +6,8 @@ use maud::{Markup, html};
 
 use super::super::markdown;
 use super::super::public_page::{self, CHANGES_PATH, PublicNavItem, PublicPage};
-use super::{guides, search};
+use super::guides;
+use super::search_form::search_form;
 use crate::WebState;
 use crate::routing::get;
 
@@ -23,7 +24,7 @@ pub(super) fn router() -> Router<WebState> {
 }
 
 pub(in super::super) fn page() -> Markup {
-    let side = html! { (search::form("")) (guides::contents(CHANGES_PATH)) };
+    let side = html! { (search_form("")) (guides::contents(CHANGES_PATH)) };
     let main = html! {
         h1 { (TITLE) }
         p.lead { "This installation runs version " (env!("CARGO_PKG_VERSION")) "." }

@@ -11,6 +11,7 @@ use super::super::public_page::{self, PublicNavItem, PublicPage};
 use super::super::snippet::{self, curl, curl_post, prose};
 use super::guide_parts::{GuideContext, section};
 use super::introduction::pair;
+use super::search_form::search_form;
 use super::{proposing, webhooks};
 use crate::WebState;
 use crate::routing::get;
@@ -48,7 +49,7 @@ pub(in super::super) fn page(guide: &Guide, public_url: &str, limit: Policy) -> 
         title: guide.title,
         place: PublicNavItem::Guides,
         class: "docs guides",
-        side: Some(contents(guide.path)),
+        side: Some(html! { (search_form("")) (contents(guide.path)) }),
         scripts: &[Asset::Copying],
         main: html! { h1 { (guide.title) } ((guide.body)(&context)) },
     }

@@ -10,6 +10,7 @@ mod introduction;
 mod members;
 mod proposing;
 mod search;
+mod search_form;
 mod try_form;
 pub(super) mod verify_examples;
 mod webhooks;
@@ -23,6 +24,7 @@ use axum::extract::{Path, State};
 use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
 
+use self::search_form::search_form;
 use super::assets::Asset;
 use super::errors::PageError;
 use super::public_page::{self, PublicNavItem, PublicPage};
@@ -115,7 +117,7 @@ fn render(title: &str, side: Markup, main: Markup) -> Markup {
 /// The contents beside a page, with the endpoints of the current group.
 fn contents(here: &str, group: Option<&str>) -> Markup {
     html! {
-        (search::form(""))
+        (search_form(""))
         (guides::contents(here))
         @if group.is_none() && here == "/docs" {
             p { "On this page" }

@@ -9,23 +9,9 @@ use wire::v1::Code;
 use super::super::format::plural;
 use super::super::public_page::{self, PublicNavItem, PublicPage};
 use super::super::urls;
+use super::search_form::{LENGTH_MAX, search_form};
 use super::{endpoint_path, guides};
 use crate::api::{ENDPOINTS, Endpoint};
-
-/// Longer texts are cut.
-const LENGTH_MAX: usize = 100;
-
-/// The search field above the contents.
-pub(super) fn form(typed: &str) -> Markup {
-    html! {
-        form role="search" action="/docs/search" {
-            div.field {
-                label for="docs-search" { "Search the documentation" }
-                input id="docs-search" type="search" name="q" value=(typed) maxlength=(LENGTH_MAX);
-            }
-        }
-    }
-}
 
 pub(super) async fn get(RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     let typed = query.and_then(|it| urls::find_param(&it, "q")).unwrap_or_default();
@@ -37,7 +23,7 @@ pub(in super::super) fn page(typed: &str) -> Markup {
     let found = find(typed);
     let main = html! {
         h1 { "Search" }
-        (form(typed))
+        (search_form(typed))
         @if typed.is_empty() {
             p { "Type what you are looking for, such as a path, a parameter or an error code." }
         } @else if found.is_empty() {

@@ -57,7 +57,7 @@ fn change(view: View, data: &OverviewData) -> Markup {
                 strong { (view.signed(amount)) }
                 @if let Some(of) = percent_of(minor, first.minor) { " (" (signed_percent(of)) ")" }
             }
-            " since " (view.day(first.on))
+            " since " (view.unbroken_day(first.on))
         }
     }
 }

@@ -205,14 +205,15 @@ impl SpendingPage<'_> {
         let view = self.view();
         let now = self.minor(self.spending.totals.spending.as_ref());
         let (before, with) = match self.choice.compare {
-            CompareChoice::Usual => (self.usual_total(), "an average month".to_owned()),
+            CompareChoice::Usual => (self.usual_total(), html! { "an average month" }),
             CompareChoice::Before | CompareChoice::Year => {
                 let comparison = self.spending.comparison.as_ref();
                 let before = comparison.and_then(|it| it.totals.spending.as_ref());
                 let days = comparison.map(|it| (it.start_date.0, it.end_date.0));
-                let with =
-                    days.map(|(start, end)| format!("{} to {}", view.day(start), view.day(end)));
-                (before.map(|it| self.minor(Some(it))), with.unwrap_or_default())
+                let with = html! {
+                    @if let Some((start, end)) = days { (view.unbroken_day(start)) " to " (view.unbroken_day(end)) }
+                };
+                (before.map(|it| self.minor(Some(it))), with)
             }
         };
         let Some(before) = before else { return html! { "Nothing to compare with yet." } };

@@ -12,6 +12,8 @@ use crate::site::icons;
 const SOURCES_MAX: usize = 5;
 const TARGETS_MAX: usize = 9;
 const GRAY: &str = "c13";
+/// The colors of incomes, beginning with that of the category, in an order that is easy to tell apart.
+const INCOME_COLORS: [&str; SOURCES_MAX] = ["c12", "c1", "c0", "c2", "c5"];
 
 impl SpendingPage<'_> {
     pub(super) fn flow_card(&self, flow: &MoneyFlow) -> Markup {
@@ -37,10 +39,10 @@ fn sides(flow: &MoneyFlow) -> (Vec<Stream>, Vec<Stream>) {
         minor,
         color: color.to_owned(),
     };
-    let income_color = icons::category_color("INCOME");
-    let income = flow.income.iter().map(|(name, minor)| {
+    let colors = INCOME_COLORS.iter().chain(std::iter::repeat(&GRAY));
+    let income = flow.income.iter().zip(colors).map(|((name, minor), color)| {
         let name = if name.is_empty() { "Unknown payer" } else { name };
-        stream(name, *minor, &income_color)
+        stream(name, *minor, color)
     });
     let mut sources = cut(income, SOURCES_MAX, "Other income");
     if flow.unclassified_minor > 0 {

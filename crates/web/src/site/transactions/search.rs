@@ -309,7 +309,7 @@ impl Search {
             },
             ("q", text) => format!("“{text}”"),
             ("merchant", name) => format!("Merchant: {name}"),
-            ("no_merchant", _) => "No merchant name".to_owned(),
+            ("no_merchant", _) => "No merchant".to_owned(),
             ("account", _) => {
                 let named = accounts.iter().find(|it| Some(it.id) == self.filter.account_id);
                 named.map(|it| it.name.clone()).unwrap_or_default()
