@@ -4,15 +4,20 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
+use base::draft::Statement;
 use base::{Currency, TimeZone};
-use service::Scopes;
 use service::access::keys::{self, NewKey};
 use service::access::users::{self, NewUser};
 use service::ingest::imports;
 use service::ledger::transactions::{self, Filter};
 use service::platform::cursors::Page;
+use service::{App, Scopes};
+use tokio::task::JoinSet;
 
 use crate::open;
+
+/// How many people import at the same time. On SQLite one of them prepares what it will write while another one writes.
+const PEOPLE_AT_ONCE: usize = 2;
 
 pub(crate) async fn fill(
     database: &str,
@@ -32,19 +37,36 @@ pub(crate) async fn fill(
             }
         }
     });
+    let mut imports = JoinSet::new();
     let mut secrets = String::new();
-    while let Some((index, statements)) = ready.recv().await {
-        let user = users::create(&app, person(index)).await?;
-        let caller = user.owner();
-        for statement in statements {
-            imports::commit(&app, &caller, statement).await?;
+    loop {
+        let next = match imports.len() {
+            PEOPLE_AT_ONCE => None,
+            _ => ready.recv().await,
+        };
+        match next {
+            Some((index, statements)) => {
+                imports.spawn(import(app.clone(), index, statements));
+            }
+            None => match imports.join_next().await {
+                Some(secret) => writeln!(secrets, "{}", secret??)?,
+                None => break,
+            },
         }
-        writeln!(secrets, "{}", keys::create(&app, &caller, key()).await?.1)?;
     }
     std::fs::write(keys_file, secrets).context("writing the keys")?;
     let seconds = app.clock.now().as_second() - as_of.as_second();
     println!("  {rows} rows stored in {seconds} s");
     Ok(())
+}
+
+/// Imports the statements of a new person. Returns the secret of an API key.
+async fn import(app: App, index: u64, statements: Vec<Statement>) -> anyhow::Result<String> {
+    let caller = users::create(&app, person(index)).await?.owner();
+    for statement in statements {
+        imports::commit(&app, &caller, statement).await?;
+    }
+    Ok(keys::create(&app, &caller, key()).await?.1)
 }
 
 fn person(index: u64) -> NewUser {
