@@ -1,10 +1,11 @@
 //! Daily balances of an account: reported by its institution, or inferred from the transactions between reports.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use base::{AccountId, Currency, Date, Money, UserId, days_from_date};
 use calc::balances::{Day as DailyBalance, Gap, History, Snapshot, Source, daily, opening};
 use db::params;
+use futures_util::future::try_join_all;
 use wire::json::{Day, Number};
 use wire::v1::{self, Scope};
 
@@ -125,7 +126,7 @@ pub(crate) async fn on_day(
 }
 
 /// The reports and transactions that determine an account's balances from a day on, or of all time.
-pub(crate) async fn read_history(
+async fn read_history(
     app: &App,
     caller: &Caller,
     account: &Account,
@@ -145,6 +146,38 @@ pub(crate) async fn read_history(
     let posted = daily_nets::since(app, (user, id, Part::Posted), from, stamp);
     let (snapshots, nets) = tokio::try_join!(snapshots, posted)?;
     Ok(history(account, snapshots, nets))
+}
+
+/// As `read_history`, for many of the person's accounts, with two statements for all of them.
+pub(crate) async fn read_histories(
+    app: &App,
+    caller: &Caller,
+    accounts: &[Account],
+    since: Option<Date>,
+) -> Result<Vec<History>> {
+    let user = caller.user;
+    let stamp = daily_nets::stamp(app, user).await?;
+    let on = since.map_or(i64::MIN, days_from_date);
+    let read_known = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let key = params![user, on];
+    let known = app.db.all(ALL_KNOWN_FROM, key, read_known);
+    let read = |row: &db::Row<'_>| Ok((row.get::<AccountId>(4)?, read_snapshot(row)?));
+    let snapshots = app.db.all(ALL_SNAPSHOTS_SINCE, key, read);
+    let (known, snapshots) = tokio::try_join!(known, snapshots)?;
+    let known: HashMap<AccountId, Option<i64>> = known.into_iter().collect();
+    let nets = accounts.iter().map(|it| {
+        let from = known.get(&it.id).copied().flatten().unwrap_or(on);
+        daily_nets::since(app, (user, it.id, Part::Posted), from, stamp)
+    });
+    let nets = try_join_all(nets).await?;
+    let mut of_account: HashMap<AccountId, Vec<Snapshot>> = HashMap::new();
+    for (account, snapshot) in snapshots {
+        of_account.entry(account).or_default().push(snapshot);
+    }
+    let all = accounts.iter().zip(nets);
+    Ok(all
+        .map(|(it, nets)| history(it, of_account.remove(&it.id).unwrap_or_default(), nets))
+        .collect())
 }
 
 /// The end-of-day balances of one account on some days, inside a transaction. The caller passes the posted amounts that
@@ -216,4 +249,17 @@ const KNOWN_FROM: &str = "select
 const SNAPSHOTS_SINCE: &str =
     "select reported_on, current_minor, available_minor, limit_minor from balances
     where user_id = $1 and account_id = $2 and reported_on >= $3 order by reported_on";
-pub(crate) const STATEMENTS: &[&str] = &[KNOWN_FROM, SNAPSHOTS_SINCE];
+const ALL_KNOWN_FROM: &str = "select a.id, coalesce(
+    (select max(b.reported_on) from balances b where b.user_id = $1 and b.account_id = a.id and b.reported_on <= $2),
+    (select t.posted_on from transactions t where t.user_id = $1 and t.account_id = a.id and t.posted_on <= $2
+        and t.state in ('posted', 'hidden') order by t.posted_on desc limit 1))
+    from accounts a where a.user_id = $1";
+// Without a report at or before the day, the first one is after it.
+const ALL_SNAPSHOTS_SINCE: &str =
+    "select b.reported_on, b.current_minor, b.available_minor, b.limit_minor, b.account_id
+    from accounts a join balances b on b.user_id = $1 and b.account_id = a.id
+        and b.reported_on >= coalesce((select max(l.reported_on) from balances l where l.user_id = $1
+            and l.account_id = a.id and l.reported_on <= $2), $2)
+    where a.user_id = $1 order by b.account_id, b.reported_on";
+pub(crate) const STATEMENTS: &[&str] =
+    &[KNOWN_FROM, SNAPSHOTS_SINCE, ALL_KNOWN_FROM, ALL_SNAPSHOTS_SINCE];

@@ -166,10 +166,11 @@ pub async fn history(app: &App, caller: &Caller, id: GoalId) -> Result<Vec<(Date
     let accounts: BTreeSet<AccountId> =
         links.0.values().flatten().map(|it| it.account_id).collect();
     let mut balances: HashMap<(AccountId, Date), i64> = HashMap::new();
-    for account in accounts {
-        let account = accounts::get_visible(app, caller, account).await?;
-        let history = balances::read_history(app, caller, &account, Some(start)).await?;
-        for day in calc::balances::on_days(&history, days.iter().copied()) {
+    let mut linked = accounts::list_all(app, caller).await?;
+    linked.retain(|it| accounts.contains(&it.id));
+    let histories = balances::read_histories(app, caller, &linked, Some(start)).await?;
+    for (account, history) in linked.iter().zip(&histories) {
+        for day in calc::balances::on_days(history, days.iter().copied()) {
             balances.insert((account.id, day.on), day.current_minor);
         }
     }

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::draft::AccountKind;
 use base::{Currency, Date, Money, Percent, date_from_days, days_from_date};
-use calc::balances::{Source, on_days, opening};
-use calc::rates::Rates;
-use futures_util::future::try_join_all;
+use calc::balances::{Day as DailyBalance, History, Source, on_days, opening};
+use calc::rates::{DailyRates, Rates};
 use jiff::ToSpan as _;
 use wire::json::{Day, Number};
 use wire::v1::{self, Scope};
@@ -90,15 +89,20 @@ pub struct Series {
 
 pub async fn get(app: &App, caller: &Caller) -> Result<NetWorth> {
     caller.require(Scope::AccountsRead)?;
-    let (converter, accounts) = read(app, caller).await?;
-    let mut worth = converter.worth_now(&accounts);
-    let since = date_from_days(days_from_date(app.today(caller)) - CHANGE_DAYS);
-    let before = points(app, caller, &converter, &accounts, Some(since), |_| vec![since]).await?;
-    worth.change = before.first().zip(worth.minor()).map(|(before, now)| {
-        let minor = now.saturating_sub(before.minor());
-        Change { minor, percent: Percent::of(minor, before.minor().saturating_abs()), since }
-    });
-    Ok(worth)
+    Ok(Balances::read(app, caller, Some(change_since(app, caller))).await?.net_worth())
+}
+
+/// Net worth now, and over a span as `series` has it.
+pub async fn get_with_series(app: &App, caller: &Caller, span: Span) -> Result<(NetWorth, Series)> {
+    caller.require(Scope::AccountsRead)?;
+    let start = span.start(app.today(caller));
+    let since = start.map(|it| it.min(change_since(app, caller)));
+    let balances = Balances::read(app, caller, since).await?;
+    Ok((balances.net_worth(), balances.series(start)))
+}
+
+fn change_since(app: &App, caller: &Caller) -> Date {
+    date_from_days(days_from_date(app.today(caller)) - CHANGE_DAYS)
 }
 
 /// The net worth now, without its change.
@@ -118,13 +122,8 @@ pub async fn used_rates(app: &App, caller: &Caller) -> Result<Vec<UsedRate>> {
 /// day, as in `balances::list`, at the exchange rates of that day.
 pub async fn series(app: &App, caller: &Caller, span: Span) -> Result<Series> {
     caller.require(Scope::AccountsRead)?;
-    let (converter, accounts) = read(app, caller).await?;
-    let today = app.today(caller);
-    let start = span.start(today);
-    let days = |opening: Date| sample_days(start.map_or(opening, |it| it.max(opening)), today);
-    let points = points(app, caller, &converter, &accounts, start, days).await?;
-    let point = |it: &TypedPoint| Point { on: it.on, minor: it.minor(), reported: it.reported };
-    Ok(Series { currency: converter.rates.base(), points: points.iter().map(point).collect() })
+    let start = span.start(app.today(caller));
+    Ok(Balances::read(app, caller, start).await?.series(start))
 }
 
 /// The days of a history that is asked for.
@@ -144,11 +143,10 @@ pub async fn history(app: &App, caller: &Caller, range: Range) -> Result<v1::Net
     let end = range.end_on.unwrap_or(today).min(today);
     let start = range.start_on.unwrap_or_else(|| end.saturating_sub(1.year()));
     range.interval.check(start, end)?;
-    let (converter, accounts) = read(app, caller).await?;
-    let days = |opening: Date| range.interval.days(start.max(opening), end);
-    let points = points(app, caller, &converter, &accounts, Some(start), days).await?;
-    let now = converter.worth_now(&accounts);
-    let money = |minor: i64| Number::from(Money::new(minor, converter.rates.base()));
+    let balances = Balances::read(app, caller, Some(start)).await?;
+    let points = balances.points(|opening| range.interval.days(start.max(opening), end));
+    let now = balances.converter.worth_now(&balances.accounts);
+    let money = |minor: i64| Number::from(Money::new(minor, now.currency));
     let point = |it: &TypedPoint| v1::NetWorthPoint {
         date: Day(it.on),
         net_worth: money(it.minor()),
@@ -158,7 +156,7 @@ pub async fn history(app: &App, caller: &Caller, range: Range) -> Result<v1::Net
         source: if it.reported { "reported" } else { "inferred" },
     };
     Ok(v1::NetWorthHistory {
-        currency: converter.rates.base().to_string(),
+        currency: now.currency.to_string(),
         interval: range.interval.as_str(),
         start_date: Day(start),
         end_date: Day(end),
@@ -249,42 +247,72 @@ async fn read(app: &App, caller: &Caller) -> Result<(Converter, Vec<Account>)> {
     Ok((Converter { rates }, accounts))
 }
 
-/// The sums of some days. `days` chooses them, given the day of the first known balance. Each account is read once, and
-/// only as far back as those days need.
-async fn points(
-    app: &App,
-    caller: &Caller,
-    converter: &Converter,
-    accounts: &[Account],
-    since: Option<Date>,
-    days: impl FnOnce(Date) -> Vec<Date>,
-) -> Result<Vec<TypedPoint>> {
-    let histories = accounts.iter().map(|it| balances::read_history(app, caller, it, since));
-    let histories = try_join_all(histories).await?;
-    let currencies: BTreeSet<Currency> = accounts.iter().map(|it| it.currency).collect();
-    let base = converter.rates.base();
-    let daily = rates::daily(app, caller, base, &currencies, since).await?;
-    let today = app.today(caller);
-    let Some(first) = histories.iter().filter_map(opening).min() else { return Ok(Vec::new()) };
-    let days = days(first);
-    let mut points: BTreeMap<Date, TypedPoint> = BTreeMap::new();
-    for (account, history) in accounts.iter().zip(&histories) {
-        for day in on_days(history, days.iter().copied()) {
-            // Today's amounts are those of `worth_now`, also if the newest rate is older.
-            let worth = match day.on == today {
-                true => converter.worth(account, day.current_minor),
-                false => {
-                    let worth = daily.to_base_on(day.current_minor, account.currency, day.on);
-                    worth.map(|it| signed(account, it))
-                }
-            };
-            let Some(worth) = worth else { continue };
-            let new = TypedPoint { on: day.on, by_kind: BTreeMap::new(), reported: true };
-            let point = points.entry(day.on).or_insert(new);
-            let sum = point.by_kind.entry(account.kind).or_default();
-            *sum = sum.saturating_add(worth);
-            point.reported &= day.source != Source::Inferred;
-        }
+/// The balances of the accounts that count, from a day on, and what converts them.
+struct Balances {
+    today: Date,
+    converter: Converter,
+    accounts: Vec<Account>,
+    /// Of each account.
+    histories: Vec<History>,
+    daily: DailyRates,
+}
+
+impl Balances {
+    /// Reads only as far back as the balances of that day need, or all.
+    async fn read(app: &App, caller: &Caller, since: Option<Date>) -> Result<Balances> {
+        let (converter, accounts) = read(app, caller).await?;
+        let histories = balances::read_histories(app, caller, &accounts, since).await?;
+        let currencies: BTreeSet<Currency> = accounts.iter().map(|it| it.currency).collect();
+        let base = converter.rates.base();
+        let daily = rates::daily(app, caller, base, &currencies, since).await?;
+        Ok(Balances { today: app.today(caller), converter, accounts, histories, daily })
     }
-    Ok(points.into_values().collect())
+
+    fn net_worth(&self) -> NetWorth {
+        let mut worth = self.converter.worth_now(&self.accounts);
+        let since = date_from_days(days_from_date(self.today) - CHANGE_DAYS);
+        let before = self.points(|_| vec![since]);
+        worth.change = before.first().zip(worth.minor()).map(|(before, now)| {
+            let minor = now.saturating_sub(before.minor());
+            Change { minor, percent: Percent::of(minor, before.minor().saturating_abs()), since }
+        });
+        worth
+    }
+
+    fn series(&self, start: Option<Date>) -> Series {
+        let days = |opening| sample_days(start.map_or(opening, |it| it.max(opening)), self.today);
+        let point = |it: &TypedPoint| Point { on: it.on, minor: it.minor(), reported: it.reported };
+        let points = self.points(days).iter().map(point).collect();
+        Series { currency: self.converter.rates.base(), points }
+    }
+
+    /// The sums of some days. `days` chooses them, given the day of the first known balance.
+    fn points(&self, days: impl FnOnce(Date) -> Vec<Date>) -> Vec<TypedPoint> {
+        let Some(first) = self.histories.iter().filter_map(opening).min() else {
+            return Vec::new();
+        };
+        let days = days(first);
+        let mut points: BTreeMap<Date, TypedPoint> = BTreeMap::new();
+        for (account, history) in self.accounts.iter().zip(&self.histories) {
+            for day in on_days(history, days.iter().copied()) {
+                let Some(worth) = self.worth(account, &day) else { continue };
+                let new = TypedPoint { on: day.on, by_kind: BTreeMap::new(), reported: true };
+                let point = points.entry(day.on).or_insert(new);
+                let sum = point.by_kind.entry(account.kind).or_default();
+                *sum = sum.saturating_add(worth);
+                point.reported &= day.source != Source::Inferred;
+            }
+        }
+        points.into_values().collect()
+    }
+
+    /// A balance in the base currency, negative for debts. None without an exchange rate.
+    fn worth(&self, account: &Account, day: &DailyBalance) -> Option<i64> {
+        // Today's amounts are those of `worth_now`, also if the newest rate is older.
+        if day.on == self.today {
+            return self.converter.worth(account, day.current_minor);
+        }
+        let worth = self.daily.to_base_on(day.current_minor, account.currency, day.on);
+        worth.map(|it| signed(account, it))
+    }
 }

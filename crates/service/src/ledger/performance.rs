@@ -72,10 +72,7 @@ pub async fn get(
     let daily = rates::daily(app, caller, currency, &currencies, start).await?;
     let everything = all.clone();
     let excluded = split_off_excluded(&mut all, &daily, today);
-    let mut histories = Vec::new();
-    for account in &all {
-        histories.push(balances::read_history(app, caller, account, start).await?);
-    }
+    let histories = balances::read_histories(app, caller, &all, start).await?;
     let first = histories.iter().filter_map(opening).min();
     let Some(first) = first.map(|it| start.map_or(it, |start| it.max(start))) else {
         return Ok(Development::empty(currency, excluded));

@@ -89,6 +89,9 @@ fn every_point_is_the_sum_of_the_balances_of_that_day() {
         let days: Vec<Date> = found.points.iter().map(|it| it.on).collect();
         let shown: BTreeMap<Date, i64> = found.points.iter().map(|it| (it.on, it.minor)).collect();
         assert_eq!(shown, summed(world, &robin, &days).await);
+        let both = net_worth::get_with_series(&world.app, &robin.caller, Span::ALL[span]).await;
+        let alone = net_worth::get(&world.app, &robin.caller).await.unwrap();
+        assert_eq!(both.unwrap(), (alone, found));
         assert!(days.is_sorted() && days.len() <= 130, "{days:?}");
         assert!(days.last().is_none_or(|it| *it == day("2026-03-10")), "{days:?}");
     });

@@ -82,8 +82,7 @@ impl OverviewData {
         };
         let (
             accounts,
-            worth,
-            series,
+            (worth, series),
             (pending_actions, endpoints, outdated_splits, is_backup_late),
             expiring,
             streams,
@@ -92,8 +91,7 @@ impl OverviewData {
             scores,
         ) = tokio::try_join!(
             accounts::list(app, caller, all),
-            net_worth::get(app, caller),
-            net_worth::series(app, caller, span),
+            net_worth::get_with_series(app, caller, span),
             async {
                 let pending = summary::pending_actions(app, caller).await?;
                 let splits = splits::list_outdated(app, caller).await?;
