@@ -16,8 +16,8 @@ use tokio::task::JoinSet;
 
 use crate::open;
 
-/// How many people import at the same time. On SQLite one of them prepares what it will write while another one writes.
-const PEOPLE_AT_ONCE: usize = 2;
+/// How many people import at the same time. On SQLite the others prepare what they will write while one writes.
+const PEOPLE_AT_ONCE: usize = 3;
 
 pub(crate) async fn fill(
     database: &str,
