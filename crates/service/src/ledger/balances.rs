@@ -158,12 +158,11 @@ pub(crate) async fn read_histories(
     let user = caller.user;
     let stamp = daily_nets::stamp(app, user).await?;
     let on = since.map_or(i64::MIN, days_from_date);
-    let read_known = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let key = params![user, on];
-    let known = app.db.all(ALL_KNOWN_FROM, key, read_known);
+    let read_known = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let known = app.db.all(ALL_KNOWN_FROM, key, read_known).await?;
     let read = |row: &db::Row<'_>| Ok((row.get::<AccountId>(4)?, read_snapshot(row)?));
-    let snapshots = app.db.all(ALL_SNAPSHOTS_SINCE, key, read);
-    let (known, snapshots) = tokio::try_join!(known, snapshots)?;
+    let snapshots = app.db.all(ALL_SNAPSHOTS_SINCE, key, read).await?;
     let known: HashMap<AccountId, Option<i64>> = known.into_iter().collect();
     let nets = accounts.iter().map(|it| {
         let from = known.get(&it.id).copied().flatten().unwrap_or(on);

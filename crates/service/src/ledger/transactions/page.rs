@@ -6,7 +6,7 @@ use base::{AccountId, TransactionId};
 use db::Progress;
 use wire::v1::TransactionRow;
 
-use super::query::{IDS_A_STATEMENT, ListRange, PreparedFilter, Query, STAMP_COLUMN};
+use super::query::{ListRange, PreparedFilter, Query, STAMP_COLUMN};
 use super::search::{self, CandidateDays, Needle};
 use super::sort::SortedPosition;
 use super::visible_accounts::{PersonAccounts, VisibleAccounts};
@@ -208,16 +208,25 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
         Ok(())
     }
 
-    /// Reads the rows of a page whose positions were kept. False if they were not; then they are collected.
+    /// Reads the rows of a page whose positions were kept. False if none were, and then the positions are collected; also
+    /// false if the accounts were read anew and something has changed since. No row was visited then.
     async fn read_kept(&mut self, app: &App, caller: &Caller, key: Option<&Key>) -> Result<bool> {
         let Some(key) = key else { return Ok(false) };
-        let Some(positions) = app.kept_by_filter.pages.find(key, self.accounts.stamp()) else {
+        let stamp = self.accounts.stamp();
+        let Some(positions) = app.kept_by_filter.pages.find(key, stamp) else {
             self.positions = Some(Vec::new());
             return Ok(false);
         };
-        for some in positions.chunks(IDS_A_STATEMENT) {
-            let query = Query::kept_rows(caller.user, Sort::Newest, some);
-            app.db.each(&query.sql, &query.params, |row| self.add(row)).await?;
+        if positions.is_empty() {
+            return Ok(true);
+        }
+        let is_read_anew = self.expected_stamp.is_none();
+        self.expected_stamp = Some(stamp);
+        let query = Query::rows_at(caller.user, Sort::Newest, &positions);
+        app.db.each(&query.sql, &query.params, |row| self.add(row)).await?;
+        if is_read_anew && self.found_stamp != Some(stamp) {
+            (self.expected_stamp, self.found_stamp, self.more) = (None, None, false);
+            return Ok(false);
         }
         Ok(true)
     }

@@ -48,8 +48,11 @@ const STAMPED_COLUMNS: &str = list_columns!(
     (select p.transactions_stamp from person_states p where p.user_id = $1)"
 );
 pub(super) const STAMP_COLUMN: usize = 16;
-/// The ids of a statement that reads kept rows: two statements read a page of 50 rows and the one after it.
-pub(super) const IDS_A_STATEMENT: usize = 26;
+/// The most ids of a statement that reads rows by their positions: a page of 100 rows and the one after it. It is one
+/// statement, so that all rows are of one moment.
+pub(super) const IDS_A_STATEMENT: usize = 101;
+/// How many ids such statements have, so that there are few of them.
+const ID_COUNTS: [usize; 3] = [26, 51, IDS_A_STATEMENT];
 
 /// The part of the list to read: the rows after a position, and on some days only.
 #[derive(Clone, Copy, Default)]
@@ -104,20 +107,16 @@ impl<'a> Query<'a> {
         query
     }
 
-    /// The rows of at most `IDS_A_STATEMENT` kept positions, in their order.
-    pub(super) fn kept_rows(
-        user: UserId,
-        sort: Sort,
-        positions: &'a [SortedPosition],
-    ) -> Query<'a> {
+    /// The rows at `IDS_A_STATEMENT` positions at most, in their order.
+    pub(super) fn rows_at(user: UserId, sort: Sort, positions: &'a [SortedPosition]) -> Query<'a> {
         let mut query = Query { sql: STAMPED_COLUMNS.to_owned(), params: vec![user.into()] };
-        // By their keys, as for tags below: SQLite would walk all rows of the person. Each statement has as many ids, so that
-        // there is one for each order.
+        // By their keys, as for tags below: SQLite would walk all rows of the person. The last id is repeated.
         let keys = " and (posted_on, id) in (select g.posted_on, g.id from transactions g
             where g.user_id = $1 and g.id in";
         query.sql.push_str(keys);
         let ids = positions.iter().chain(std::iter::repeat(&positions[positions.len() - 1]));
-        for (index, position) in ids.take(IDS_A_STATEMENT).enumerate() {
+        let count = ID_COUNTS.into_iter().find(|it| *it >= positions.len());
+        for (index, position) in ids.take(count.unwrap_or(IDS_A_STATEMENT)).enumerate() {
             let at = query.bind(position.id);
             let start = if index == 0 { " (" } else { ", " };
             query.push(format_args!("{start}${at}"));
@@ -488,7 +487,10 @@ pub(crate) fn statement_variants() -> Vec<String> {
         }
     }
     let position = SortedPosition { size: 0, day: 0, id: after.1 };
-    variants.extend(Sort::ALL.iter().map(|it| Query::kept_rows(user, *it, &[position]).sql));
+    for count in ID_COUNTS {
+        let positions = vec![position; count];
+        variants.extend(Sort::ALL.iter().map(|it| Query::rows_at(user, *it, &positions).sql));
+    }
     variants.sort();
     variants.dedup();
     variants

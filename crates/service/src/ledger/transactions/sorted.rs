@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use base::TransactionId;
 use wire::v1::{Scope, TransactionRow};
 
-use super::query::{IDS_A_STATEMENT, ListRange, PreparedFilter, Query};
+use super::query::{IDS_A_STATEMENT, ListRange, PreparedFilter, Query, STAMP_COLUMN};
 use super::search::{self, CandidateDays, Needle};
 use super::sort::{LARGE_MINOR, Sort, SortedPosition, SortedRange};
 use super::{
@@ -45,6 +45,7 @@ pub async fn list_sorted(
         accounts: &accounts,
         limit: page.limit,
         visit: &mut visit,
+        read_count: 0,
         count: 0,
         positions: Vec::new(),
         last: None,
@@ -52,16 +53,17 @@ pub async fn list_sorted(
     };
     let key = kept_by_filter::key_of_page(caller, (filter.filter, sort), after, page.limit);
     let kept = &app.kept_by_filter.pages;
-    match key.as_ref().and_then(|it| kept.find(it, accounts.stamp())) {
-        Some(positions) => reader.read_rows(app, caller, &positions).await?,
-        None => {
-            match filter.filter.q.as_deref().filter(|it| !it.is_empty()) {
-                Some(q) => reader.search(app, caller, &filter, (after, q)).await?,
-                None => reader.list(app, caller, &filter, after).await?,
-            }
-            if let Some(key) = key {
-                kept.insert(key, accounts.stamp(), &reader.positions);
-            }
+    let is_read = match key.as_ref().and_then(|it| kept.find(it, accounts.stamp())) {
+        Some(positions) => reader.read_kept(app, caller, &positions).await?,
+        None => false,
+    };
+    if !is_read {
+        match filter.filter.q.as_deref().filter(|it| !it.is_empty()) {
+            Some(q) => reader.search(app, caller, &filter, (after, q)).await?,
+            None => reader.list(app, caller, &filter, after).await?,
+        }
+        if let Some(key) = key {
+            kept.insert(key, accounts.stamp(), &reader.positions);
         }
     }
     let SortedPage { count, last, more, .. } = reader;
@@ -80,6 +82,7 @@ struct SortedPage<'a, V> {
     accounts: &'a VisibleAccounts,
     limit: usize,
     visit: &'a mut V,
+    read_count: usize,
     count: usize,
     /// The positions of the rows, and of the one after the page.
     positions: Vec<SortedPosition>,
@@ -92,14 +95,17 @@ impl<V: FnMut(&TransactionRow<'_>) + Send> SortedPage<'_, V> {
     fn add(&mut self, row: &db::Row<'_>) -> db::Result<()> {
         let position = self.sort.position(row.get(2)?, row.get(3)?, row.get(0)?);
         self.positions.push(position);
-        if self.count == self.limit {
+        if self.read_count == self.limit {
             self.more = true;
             return Ok(());
         }
-        let Some(account) = self.accounts.find(row.get(1)?) else { return Ok(()) };
-        (self.visit)(&read(row, account)?);
-        self.count += 1;
+        self.read_count += 1;
         self.last = Some(position);
+        // Rows of an account that was added after the accounts were read are skipped; the page still ends at its limit.
+        if let Some(account) = self.accounts.find(row.get(1)?) {
+            (self.visit)(&read(row, account)?);
+            self.count += 1;
+        }
         Ok(())
     }
 
@@ -121,7 +127,7 @@ impl<V: FnMut(&TransactionRow<'_>) + Send> SortedPage<'_, V> {
         }
         if !self.more {
             let after = self.last.or(after);
-            let limit = self.limit + 1 - self.count;
+            let limit = self.limit + 1 - self.read_count;
             let range = SortedRange { sort, after, only_large: false, limit };
             let query = Query::sorted(caller, filter, range);
             app.db.each_slow(&query.sql, &query.params, |row| self.add(row)).await?;
@@ -152,6 +158,8 @@ impl<V: FnMut(&TransactionRow<'_>) + Send> SortedPage<'_, V> {
         self.read_rows(app, caller, &positions).await
     }
 
+    /// Reads the rows at these positions. If some are gone by now, the page is shorter, and the next one begins where it
+    /// would have.
     async fn read_rows(
         &mut self,
         app: &App,
@@ -159,10 +167,35 @@ impl<V: FnMut(&TransactionRow<'_>) + Send> SortedPage<'_, V> {
         positions: &[SortedPosition],
     ) -> Result<()> {
         for some in positions.chunks(IDS_A_STATEMENT) {
-            let query = Query::kept_rows(caller.user, self.sort, some);
+            let query = Query::rows_at(caller.user, self.sort, some);
             app.db.each(&query.sql, &query.params, |row| self.add(row)).await?;
         }
+        if positions.len() > self.limit {
+            self.more = true;
+            self.last = positions[..self.limit].last().copied();
+        }
         Ok(())
+    }
+
+    /// Reads the rows of a page whose positions were kept, all in one statement. False, and no row was visited, if
+    /// something has changed since the accounts were read.
+    async fn read_kept(
+        &mut self,
+        app: &App,
+        caller: &Caller,
+        positions: &[SortedPosition],
+    ) -> Result<bool> {
+        if positions.is_empty() {
+            return Ok(true);
+        }
+        let (expected, mut found) = (self.accounts.stamp(), None);
+        let query = Query::rows_at(caller.user, self.sort, positions);
+        let reading = app.db.each(&query.sql, &query.params, |row| {
+            found = Some(row.get(STAMP_COLUMN)?);
+            if found == Some(expected) { self.add(row) } else { Ok(()) }
+        });
+        reading.await?;
+        Ok(found == Some(expected))
     }
 }
 
