@@ -42,7 +42,9 @@ pub(crate) struct Setting {
 pub(crate) struct Settings(Vec<Setting>);
 
 /// Prefix of variables that control the project's own tests; they are not settings.
-const NOT_OURS: &str = "EVENKEEL_TEST_";
+const OF_TESTS: &str = "EVENKEEL_TEST_";
+/// The API key of the requests that the demo and the documentation show: in the same terminal, commands of this program run, too.
+const OF_REQUESTS: &str = "EVENKEEL_KEY";
 
 impl Settings {
     pub(super) fn defaults() -> Result<Settings> {
@@ -172,7 +174,7 @@ impl Settings {
                 continue;
             };
             // Many tools write an unset variable as an empty one.
-            if name.starts_with(NOT_OURS) || text.is_empty() {
+            if name.starts_with(OF_TESTS) || name == OF_REQUESTS || text.is_empty() {
                 continue;
             }
             let text = text.to_str().with_context(|| format!("{name} is not UTF-8"))?;

@@ -135,9 +135,13 @@ fn a_secret_can_be_read_from_a_file_but_not_set_twice() {
 }
 
 #[test]
-fn empty_variables_and_test_variables_are_ignored() {
-    let variables =
-        [("EVENKEEL_PUBLIC_URL", ""), ("EVENKEEL_TEST_POSTGRES", "postgres://x"), ("PATH", "/bin")];
+fn empty_variables_and_those_of_tests_and_requests_are_ignored() {
+    let variables = [
+        ("EVENKEEL_PUBLIC_URL", ""),
+        ("EVENKEEL_TEST_POSTGRES", "postgres://x"),
+        ("EVENKEEL_KEY", "ek_1"),
+        ("PATH", "/bin"),
+    ];
     assert_eq!(Case::new("", &variables, &[]).load().unwrap().public_url, None);
 }
 

@@ -1,7 +1,8 @@
 //! `evenkeel demo`, as a first-time user runs it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -39,6 +40,31 @@ async fn the_printed_curl_line_works_and_no_files_are_left_behind() {
         fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["errors.txt", "output.txt", "ready.json"]);
+}
+
+#[tokio::test]
+async fn the_printed_lines_start_a_receiver_of_webhooks_in_another_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = program(folder.path());
+    command.args(["demo", "--listen", "127.0.0.1:0"]);
+    let mut demo = launch(command, folder.path());
+    demo.wait_until_ready();
+    wait_until("it has printed", || demo.output().contains("Press Ctrl-C to stop"));
+    let output = demo.output();
+    let (_, lines) = output.split_once("Receive its webhooks in another terminal:\n\n").unwrap();
+    let lines: Vec<&str> = lines.lines().take(2).map(str::trim).collect();
+    let listened = folder.path().join("listened.txt");
+    // The port of the line is the usual one, which may be taken here.
+    let script = format!("{}\nexec {} --listen 127.0.0.1:0", lines[0], lines[1]);
+    let mut terminal = Command::new("/bin/sh");
+    terminal.args(["-c", &script]).env_clear().current_dir(folder.path());
+    terminal.stdout(File::create(&listened).unwrap()).stdin(Stdio::null());
+    let mut listener = terminal.spawn().unwrap();
+    let read = || fs::read_to_string(&listened).unwrap();
+    wait_until("it listens", || read().contains("Press Ctrl-C to stop."));
+    listener.kill().unwrap();
+    listener.wait().unwrap();
+    demo.stop();
 }
 
 #[tokio::test]
