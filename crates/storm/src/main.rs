@@ -86,6 +86,8 @@ struct Options {
 
 fn options(arguments: &[String]) -> Result<Options> {
     let (folder, named) = arguments.split_first().context(USAGE)?;
+    // A first option, such as --help, would become a folder of that name.
+    ensure!(!folder.starts_with('-'), USAGE);
     let mut options = Options {
         folder: PathBuf::from(folder),
         seed: 1,
