@@ -43,7 +43,8 @@ pub(crate) struct Settings(Vec<Setting>);
 
 /// Prefix of variables that control the project's own tests; they are not settings.
 const OF_TESTS: &str = "EVENKEEL_TEST_";
-/// The API key of the requests that the demo and the documentation show: in the same terminal, commands of this program run, too.
+/// The variable for an API key in the example requests of the demo and the documentation. It is not a setting; people set it in the
+/// terminal in which they also start this program.
 const OF_REQUESTS: &str = "EVENKEEL_KEY";
 
 impl Settings {

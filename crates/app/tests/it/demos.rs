@@ -2,11 +2,22 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::program::{Installation, get, launch, program, wait_until};
+use crate::program::{Installation, Running, get, launch, program, wait_until};
+
+/// A demo that has printed how to use it.
+fn started(folder: &Path) -> Running {
+    let mut command = program(folder);
+    command.args(["demo", "--listen", "127.0.0.1:0"]);
+    let mut demo = launch(command, folder);
+    demo.wait_until_ready();
+    wait_until("it has printed", || demo.output().contains("Press Ctrl-C to stop"));
+    demo
+}
 
 /// The address, path and key of the printed `curl` line.
 fn curl_line(output: &str) -> (String, String, String) {
@@ -20,11 +31,7 @@ fn curl_line(output: &str) -> (String, String, String) {
 #[tokio::test]
 async fn the_printed_curl_line_works_and_no_files_are_left_behind() {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = program(folder.path());
-    command.args(["demo", "--listen", "127.0.0.1:0"]);
-    let mut demo = launch(command, folder.path());
-    demo.wait_until_ready();
-    wait_until("it has printed", || demo.output().contains("Press Ctrl-C to stop"));
+    let demo = started(folder.path());
     let (url, path, key) = curl_line(&demo.output());
     assert_eq!((url.as_str(), key.as_str()), (demo.fact("web_url"), demo.fact("api_key")));
     let (status, answer) = get(&url, &path, Some(&key));
@@ -45,11 +52,7 @@ async fn the_printed_curl_line_works_and_no_files_are_left_behind() {
 #[tokio::test]
 async fn the_printed_lines_start_a_receiver_of_webhooks_in_another_terminal() {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = program(folder.path());
-    command.args(["demo", "--listen", "127.0.0.1:0"]);
-    let mut demo = launch(command, folder.path());
-    demo.wait_until_ready();
-    wait_until("it has printed", || demo.output().contains("Press Ctrl-C to stop"));
+    let demo = started(folder.path());
     let output = demo.output();
     let (_, lines) = output.split_once("Receive its webhooks in another terminal:\n\n").unwrap();
     let lines: Vec<&str> = lines.lines().take(2).map(str::trim).collect();
