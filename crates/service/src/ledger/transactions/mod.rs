@@ -1,5 +1,6 @@
 //! The list of transactions, which is the most frequent read of the product.
 
+mod amount_bounds;
 mod changes;
 mod kept_by_filter;
 mod page;

@@ -1,11 +1,10 @@
 //! The statements that filters make. Each set of filters has its own text, so that the engine plans for it.
 
-use std::sync::LazyLock;
-
 use base::category::Category;
-use base::{AccountId, Currency, Date, Fixed9, Timestamp, TransactionId, UserId, split};
+use base::{AccountId, Date, Fixed9, Timestamp, TransactionId, UserId, split};
 use db::Param;
 
+use super::amount_bounds::{AmountBound, NO_DECIMALS, THREE_DECIMALS};
 use super::search::Days;
 use super::sort::{LARGE_MINOR, Sort, SortedPosition, SortedRange};
 use super::{COUNT_MAX, Filter};
@@ -51,7 +50,8 @@ pub(super) const STAMP_COLUMN: usize = 16;
 /// The most ids of a statement that reads rows by their positions: a page of 100 rows and the one after it. It is one
 /// statement, so that all rows are of one moment.
 pub(super) const IDS_A_STATEMENT: usize = 101;
-/// How many ids such statements have, so that there are few of them.
+/// The numbers of ids that these statements are prepared for. The smallest that suffices is taken, so there are few different
+/// statements.
 const ID_COUNTS: [usize; 3] = [26, 51, IDS_A_STATEMENT];
 
 /// The part of the list to read: the rows after a position, and on some days only.
@@ -107,10 +107,10 @@ impl<'a> Query<'a> {
         query
     }
 
-    /// The rows at `IDS_A_STATEMENT` positions at most, in their order.
+    /// The rows at some positions, `IDS_A_STATEMENT` at most, in the order of the list.
     pub(super) fn rows_at(user: UserId, sort: Sort, positions: &'a [SortedPosition]) -> Query<'a> {
         let mut query = Query { sql: STAMPED_COLUMNS.to_owned(), params: vec![user.into()] };
-        // By their keys, as for tags below: SQLite would walk all rows of the person. The last id is repeated.
+        // By their keys, as for tags below: SQLite would walk all rows of the person. The last id is repeated up to one of `ID_COUNTS`.
         let keys = " and (posted_on, id) in (select g.posted_on, g.id from transactions g
             where g.user_id = $1 and g.id in";
         query.sql.push_str(keys);
@@ -294,44 +294,6 @@ impl<'a> Query<'a> {
     }
 }
 
-/// A bound for amounts, in the minor units of currencies with no, two and three decimals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct AmountBound {
-    whole: i64,
-    hundredths: i64,
-    thousandths: i64,
-}
-
-impl AmountBound {
-    /// The least amount that is not below a number.
-    fn least(number: Fixed9) -> AmountBound {
-        AmountBound::new(number, |value, unit| -(-value).div_euclid(unit))
-    }
-
-    /// The greatest amount that is not above a number.
-    fn greatest(number: Fixed9) -> AmountBound {
-        AmountBound::new(number, i128::div_euclid)
-    }
-
-    fn new(number: Fixed9, divide: fn(i128, i128) -> i128) -> AmountBound {
-        let minor = |decimals: u32| {
-            let units = divide(number.billionths(), 10_i128.pow(9 - decimals));
-            units.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
-        };
-        AmountBound { whole: minor(0), hundredths: minor(2), thousandths: minor(3) }
-    }
-}
-
-/// The currencies with no decimals and those with three, as lists in SQL. All others have two.
-static NO_DECIMALS: LazyLock<String> = LazyLock::new(|| codes_with(0));
-static THREE_DECIMALS: LazyLock<String> = LazyLock::new(|| codes_with(3));
-
-fn codes_with(decimals: u32) -> String {
-    let has = |code: &&str| Currency::parse(code).is_ok_and(|it| it.decimals() == decimals);
-    let codes: Vec<String> = Currency::codes().filter(has).map(|it| format!("'{it}'")).collect();
-    codes.join(", ")
-}
-
 /// The filters with their pattern, for a query to borrow. The search text is no part of a query: rows are compared as
 /// they are read (see `search`), so that both engines treat upper and lower case alike.
 pub(super) struct PreparedFilter<'f> {
@@ -494,25 +456,4 @@ pub(crate) fn statement_variants() -> Vec<String> {
     variants.sort();
     variants.dedup();
     variants
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bounds_between_two_amounts_are_rounded_inwards() {
-        for (number, least, greatest) in [
-            ("7.20", [8, 720, 7_200], [7, 720, 7_200]),
-            ("7.201", [8, 721, 7_201], [7, 720, 7_201]),
-            ("0", [0, 0, 0], [0, 0, 0]),
-            ("-1.5", [-1, -150, -1_500], [-2, -150, -1_500]),
-        ] {
-            let parts = |it: AmountBound| [it.whole, it.hundredths, it.thousandths];
-            let number = Fixed9::parse(number).unwrap();
-            assert_eq!(parts(AmountBound::least(number)), least);
-            assert_eq!(parts(AmountBound::greatest(number)), greatest);
-        }
-        assert_eq!(*THREE_DECIMALS, "'BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND'");
-    }
 }
