@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use base::metrics::MetricFamily;
 use base::{Clock, Timestamp};
+use futures_util::FutureExt as _;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
@@ -100,7 +101,7 @@ impl Db {
         match (&self.driver, &self.clock) {
             (_, Some(clock)) => Ok(clock.now()),
             (Driver::Sqlite(_), None) => Ok(Clock::System.now()),
-            (Driver::Postgres(postgres), None) => postgres.now().await,
+            (Driver::Postgres(postgres), None) => postgres.now().boxed().await,
         }
     }
 
@@ -152,12 +153,12 @@ impl Db {
                 match read {
                     Err(Error::TimedOut) if !is_visited => {
                         self.meters.count_restarted();
-                        Box::pin(sqlite.each_slow(sql, params, visit)).await
+                        sqlite.each_slow(sql, params, visit).boxed().await
                     }
                     outcome => outcome,
                 }
             }
-            Driver::Postgres(postgres) => Box::pin(postgres.each(sql, params, visit)).await,
+            Driver::Postgres(postgres) => postgres.each(sql, params, visit).boxed().await,
         };
         self.count_read(sql, started, outcome)
     }
@@ -180,8 +181,8 @@ impl Db {
     ) -> Result<()> {
         let started = Instant::now();
         let outcome = match &self.driver {
-            Driver::Sqlite(sqlite) => Box::pin(sqlite.each_slow(sql, params, visit)).await,
-            Driver::Postgres(postgres) => Box::pin(postgres.each_slow(sql, params, visit)).await,
+            Driver::Sqlite(sqlite) => sqlite.each_slow(sql, params, visit).boxed().await,
+            Driver::Postgres(postgres) => postgres.each_slow(sql, params, visit).boxed().await,
         };
         self.count_read(sql, started, outcome)
     }
@@ -205,7 +206,7 @@ impl Db {
         let started = Instant::now();
         let read = match &self.driver {
             Driver::Sqlite(sqlite) => sqlite.each_inline(sql, params, visit),
-            Driver::Postgres(postgres) => Box::pin(postgres.each(sql, params, visit)).await,
+            Driver::Postgres(postgres) => postgres.each(sql, params, visit).boxed().await,
         };
         let outcome = match (read, self.engine()) {
             (Ok(()), _) => Ok(Progress::Done),
@@ -297,11 +298,11 @@ impl Db {
             Driver::Sqlite(sqlite) => {
                 context.clock.get_or_insert(Clock::System);
                 let work = move |connection: &_| Tx::sqlite(connection, context).run(work);
-                sqlite.write(Box::new(work)).await
+                sqlite.write(Box::new(work)).boxed().await
             }
             Driver::Postgres(postgres) => {
                 let work = move |pipeline: &mut _| Tx::postgres(pipeline, context).run(work);
-                Box::pin(postgres.write(Box::new(work))).await
+                postgres.write(Box::new(work)).boxed().await
             }
         };
         self.meters.count_transaction(started.elapsed(), outcome.as_ref().err());
@@ -324,7 +325,7 @@ impl Db {
                 let (work, pending) = work::separate(work);
                 let context = self.tx_context();
                 let work = move |pipeline: &mut _| Tx::postgres(pipeline, context).run(work);
-                pending.after(postgres.write_unlimited(lock_timeout, Box::new(work)).await)
+                pending.after(postgres.write_unlimited(lock_timeout, Box::new(work)).boxed().await)
             }
         }
     }

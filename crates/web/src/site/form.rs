@@ -4,6 +4,7 @@
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt as _, Limited};
 use service::access::sessions;
@@ -67,7 +68,7 @@ impl FromRequest<WebState> for Form {
     type Rejection = Response;
 
     async fn from_request(request: Request, web: &WebState) -> Result<Form, Response> {
-        read(request, web, cookies::SESSION).await
+        read(request, web, cookies::SESSION).boxed().await
     }
 }
 
@@ -75,7 +76,7 @@ impl FromRequest<WebState> for PublicForm {
     type Rejection = Response;
 
     async fn from_request(request: Request, web: &WebState) -> Result<PublicForm, Response> {
-        read(request, web, cookies::VISIT).await.map(PublicForm)
+        read(request, web, cookies::VISIT).boxed().await.map(PublicForm)
     }
 }
 

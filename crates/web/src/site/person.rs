@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use base::EditId;
+use futures_util::FutureExt as _;
 use http::request::Parts;
 use http::{HeaderMap, Method};
 use service::access::sessions::{self, Session};
@@ -69,11 +70,15 @@ impl FromRequestParts<WebState> for Person {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, web: &WebState) -> Result<Person, Response> {
-        match find(parts, web).await {
-            Ok(Some(person)) => Ok(person),
-            Ok(None) => Err(redirect_to_sign_in(parts, web).await),
-            Err(error) => Err(PageError::from(error).into_response()),
-        }
+        find_or_redirect(parts, web).boxed().await
+    }
+}
+
+async fn find_or_redirect(parts: &Parts, web: &WebState) -> Result<Person, Response> {
+    match find(parts, web).await {
+        Ok(Some(person)) => Ok(person),
+        Ok(None) => Err(redirect_to_sign_in(parts, web).await),
+        Err(error) => Err(PageError::from(error).into_response()),
     }
 }
 

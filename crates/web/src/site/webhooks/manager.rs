@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{IntoResponse as _, Response};
 use base::{KeyId, Timestamp};
+use futures_util::FutureExt as _;
 use http::StatusCode;
 use http::request::Parts;
 use maud::{Markup, html};
@@ -78,7 +79,7 @@ impl FromRequestParts<WebState> for EndpointManager {
             let person = Person::from_request_parts(parts, web).await?;
             return Ok(EndpointManager::Person(Box::new(person)));
         }
-        match guest(parts, web).await {
+        match guest(parts, web).boxed().await {
             Ok(Some(guest)) => Ok(EndpointManager::PortalGuest(Box::new(guest))),
             Ok(None) => Err(closed().into_response()),
             Err(error) => Err(PageError::from(error).into_response()),
@@ -112,7 +113,7 @@ impl FromRequest<WebState> for ManagerForm {
     async fn from_request(request: Request, web: &WebState) -> Result<ManagerForm, Response> {
         let portal = is_portal(request.uri().path());
         let cookie = if portal { cookies::PORTAL } else { cookies::SESSION };
-        form::read(request, web, cookie).await.map(ManagerForm)
+        form::read(request, web, cookie).boxed().await.map(ManagerForm)
     }
 }
 
