@@ -63,6 +63,14 @@ impl Database {
         Database::on_server(server, Some(template)).await
     }
 
+    /// A copy of this database, which nobody may be connected to. None if it is a file.
+    pub async fn copy(&self) -> Option<Database> {
+        let Kind::Server { server, name, .. } = &self.0 else { return None };
+        let copy_strategy = TEMPLATE.get_or_init(|| make_template(server)).await.copy_strategy;
+        let template = Template { name: name.clone(), copy_strategy };
+        Some(Database::on_server(server.clone(), Some(&template)).await)
+    }
+
     async fn on_server(server: String, template: Option<&Template>) -> Database {
         let turn = TURNS.acquire().await.unwrap();
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -150,9 +158,14 @@ fn citus_workers() -> Vec<String> {
     urls.split_whitespace().map(str::to_owned).collect()
 }
 
+/// Whether tests run on PostgreSQL.
+pub fn is_on_postgres() -> bool {
+    server().is_some()
+}
+
 /// Whether tests run on a sharded database.
 pub fn is_sharded() -> bool {
-    server().is_some() && !citus_workers().is_empty()
+    is_on_postgres() && !citus_workers().is_empty()
 }
 
 /// The thread that creates and drops databases on a node of the cluster.

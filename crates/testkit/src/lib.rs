@@ -23,7 +23,7 @@ mod tls_server;
 mod world;
 
 pub use authenticator::{Authenticator, Kind};
-pub use database::{Database, Explainer, is_sharded, postgres_database};
+pub use database::{Database, Explainer, is_on_postgres, is_sharded, postgres_database};
 pub use market::Market;
 pub use pgbouncer::PgBouncer;
 pub use proxy::Proxy;

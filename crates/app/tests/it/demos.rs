@@ -88,7 +88,7 @@ async fn the_demo_opens_its_link_with_the_program_of_the_desktop() {
 
 #[tokio::test]
 async fn a_demo_with_a_data_directory_continues_after_a_restart() {
-    let it = Installation::new().await;
+    let it = Installation::empty().await;
     let total = |answer: &Value| answer["pagination"]["total_count"].as_i64().unwrap();
     let args = ["demo", "--seed", "7"];
     let quiet = || {

@@ -168,8 +168,7 @@ async fn doctor_names_certificate_authorities_that_cannot_be_read() {
 
 #[tokio::test]
 async fn a_wrong_counter_is_found() {
-    let it = Installation::new().await;
-    it.start(&["demo"]).stop();
+    let it = Installation::with_demo().await;
     let corrupt = "update accounts set transaction_count = transaction_count + $1";
     let db = it.db().await;
     db.write(move |tx| tx.execute(corrupt, params![1])).await.unwrap();
@@ -178,11 +177,10 @@ async fn a_wrong_counter_is_found() {
 
 #[tokio::test]
 async fn a_damaged_file_is_found() {
-    let it = Installation::new().await;
-    it.start(&["demo"]).stop();
-    if it.is_on_postgres() {
+    if testkit::is_on_postgres() {
         return;
     }
+    let it = Installation::with_demo().await;
     let path = it.data_dir().join("evenkeel.db");
     let mut bytes = fs::read(&path).unwrap();
     let middle = bytes.len() / 2;

@@ -8,8 +8,8 @@ use crate::program::{Installation, pause};
 /// continues from there.
 #[tokio::test]
 async fn a_process_killed_during_an_import_leaves_all_or_none_of_it() {
-    let args = ["demo", "--users", "3", "--transactions", "30000"];
-    let it = Installation::new().await;
+    let args = ["demo", "--users", "3", "--transactions", "15000"];
+    let it = Installation::empty().await;
     // The first kill comes while the schema is created, the later ones between and during imports.
     for (imports, milliseconds) in [(0, 40), (1, 0), (4, 15), (5, 5)] {
         let enough = count(&it, IMPORTS).await + imports;
@@ -24,7 +24,7 @@ async fn a_process_killed_during_an_import_leaves_all_or_none_of_it() {
     let keys = std::fs::read_to_string(it.data_dir().join("keys.txt")).unwrap();
     for key in keys.lines() {
         let (_, answer) = demo.get("/v1/transactions?limit=1", Some(key));
-        assert_eq!(answer["pagination"]["total_count"], 10_000);
+        assert_eq!(answer["pagination"]["total_count"], 5_000);
     }
     demo.stop();
     assert_consistent(&it).await;
@@ -32,13 +32,13 @@ async fn a_process_killed_during_an_import_leaves_all_or_none_of_it() {
 
 #[tokio::test]
 async fn a_killed_restore_leaves_nothing_and_can_be_repeated() {
-    let it = Installation::new().await;
-    it.start(&["demo", "--users", "2", "--transactions", "16000"]).stop();
+    let it = Installation::empty().await;
+    it.start(&["demo", "--users", "2", "--transactions", "10000"]).stop();
     let file = it.path("keel.backup");
     let file = file.to_str().unwrap();
     it.run(&["backup", file]).succeeded();
 
-    let other = Installation::new().await;
+    let other = Installation::empty().await;
     let mut is_done = false;
     for milliseconds in [50, 150, 300] {
         let mut restoring = other.command(&["restore", file]).spawn().unwrap();
@@ -46,13 +46,13 @@ async fn a_killed_restore_leaves_nothing_and_can_be_repeated() {
         restoring.kill().unwrap();
         // A fast machine may finish the restore before the kill.
         is_done |= restoring.wait().unwrap().success();
-        let rows = if is_done { 16_000 } else { 0 };
+        let rows = if is_done { 10_000 } else { 0 };
         assert_eq!(count(&other, ROWS).await, rows);
     }
     if !is_done {
         other.run(&["restore", file]).succeeded();
     }
-    assert_eq!(count(&other, ROWS).await, 16_000);
+    assert_eq!(count(&other, ROWS).await, 10_000);
     assert_consistent(&other).await;
 }
 

@@ -13,7 +13,7 @@ use crate::program::{Installation, Running, connect, launch, outcome, read_answe
 
 #[tokio::test]
 async fn migrate_shows_the_pending_steps_and_applies_them() {
-    let it = Installation::new().await;
+    let it = Installation::empty().await;
     if !it.is_on_postgres() {
         let error = it.run(&["migrate", "--check"]).failed();
         assert!(error.contains("does not exist; `evenkeel migrate` creates it"), "{error}");
@@ -44,7 +44,7 @@ async fn migrate_shows_the_pending_steps_and_applies_them() {
 
 #[tokio::test]
 async fn the_sqlite_file_is_copied_before_it_is_migrated() {
-    let it = Installation::new().await;
+    let it = Installation::empty().await;
     if it.is_on_postgres() {
         return;
     }
@@ -78,7 +78,7 @@ async fn the_sqlite_file_is_copied_before_it_is_migrated() {
 
 #[tokio::test]
 async fn migrate_needs_no_installation_key_and_leaves_none() {
-    let it = Installation::new().await;
+    let it = Installation::empty().await;
     it.run(&["migrate"]).succeeded();
     assert!(!it.data_dir().join("installation.key").exists());
     let output = it.run(&["migrate", "--check"]).succeeded();
@@ -87,7 +87,7 @@ async fn migrate_needs_no_installation_key_and_leaves_none() {
 
 #[tokio::test]
 async fn a_server_that_may_not_migrate_says_what_to_run() {
-    let it = Installation::new().await;
+    let it = Installation::empty().await;
     let mut serve = it.command(&["serve"]);
     let error = outcome(serve.env("EVENKEEL_DATABASE__MIGRATE", "false")).failed();
     assert!(error.contains("run `evenkeel migrate` first"), "{error}");
@@ -124,7 +124,7 @@ fn expanding() -> String {
 /// schema has one more step than it knows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_goes_on_working_while_and_after_a_newer_one_migrates() {
-    let it = Installation::new().await;
+    let it = Installation::empty().await;
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     let secret = it.run(&["key", "create", "--name", "Laptop"]).succeeded();
     let key = secret.lines().next().unwrap().to_owned();

@@ -104,7 +104,7 @@ async fn a_key_works_at_once_and_is_refused_after_its_revocation() {
 
 #[tokio::test]
 async fn commands_need_user_when_there_are_several_accounts() {
-    let it = Installation::new().await;
+    let it = Installation::empty().await;
     let missing = it.run(&["key", "list"]).failed();
     assert!(missing.starts_with("there is no Evenkeel database in "), "{missing}");
     for email in ["robin@example.com", "kim@example.com"] {

@@ -1,8 +1,10 @@
 //! Runs the built program: each test has its own installation, on SQLite or on the PostgreSQL of this test run.
 
-use std::fs::{self, File};
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -11,6 +13,7 @@ use db::{Db, Target};
 use serde_json::Value;
 use tempfile::TempDir;
 use testkit::Database;
+use tokio::sync::OnceCell;
 
 /// Nothing here takes nearly as long, so a test that waits longer has failed.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -50,8 +53,27 @@ impl Outcome {
 }
 
 impl Installation {
+    /// An installation before its first start. On PostgreSQL, its database is migrated already, which takes a second.
     pub(crate) async fn new() -> Installation {
-        Installation { folder: tempfile::tempdir().unwrap(), database: Database::empty().await }
+        match testkit::is_on_postgres() {
+            true => Installation::at(Database::migrated().await),
+            false => Installation::empty().await,
+        }
+    }
+
+    /// An installation before its first start, with an empty database.
+    pub(crate) async fn empty() -> Installation {
+        Installation::at(Database::empty().await)
+    }
+
+    /// An installation with the data of a demo, which this process makes once and copies for every test.
+    pub(crate) async fn with_demo() -> Installation {
+        static DEMO: OnceCell<StoppedDemo> = OnceCell::const_new();
+        DEMO.get_or_init(StoppedDemo::make).await.copy().await
+    }
+
+    fn at(database: Database) -> Installation {
+        Installation { folder: tempfile::tempdir().unwrap(), database }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -99,6 +121,39 @@ impl Installation {
         let file = Target::sqlite(&self.data_dir().join("evenkeel.db"));
         let target = if self.is_on_postgres() { self.database.target() } else { file };
         Db::open(&target).await.unwrap()
+    }
+}
+
+/// The files of an installation with the data of a demo, and its database on PostgreSQL. Both outlive no test run: the
+/// files are in memory, and the test run's server ends with it.
+struct StoppedDemo {
+    files: Vec<(OsString, Vec<u8>)>,
+    database: Option<Database>,
+}
+
+impl StoppedDemo {
+    async fn make() -> StoppedDemo {
+        let it = Installation::new().await;
+        it.start(&["demo"]).stop();
+        let entries = fs::read_dir(it.data_dir()).unwrap().map(|it| it.unwrap());
+        let files = entries.map(|it| (it.file_name(), fs::read(it.path()).unwrap())).collect();
+        let database = it.is_on_postgres().then_some(it.database);
+        StoppedDemo { files, database }
+    }
+
+    async fn copy(&self) -> Installation {
+        let database = match &self.database {
+            Some(database) => database.copy().await.unwrap(),
+            None => Database::empty().await,
+        };
+        let it = Installation::at(database);
+        DirBuilder::new().mode(0o700).create(it.data_dir()).unwrap();
+        for (name, content) in &self.files {
+            let mut options = File::options();
+            let file = options.write(true).create_new(true).mode(0o600);
+            file.open(it.data_dir().join(name)).unwrap().write_all(content).unwrap();
+        }
+        it
     }
 }
 

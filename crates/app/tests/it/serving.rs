@@ -11,7 +11,7 @@ use crate::program::{Installation, get, outcome, read_answer, wait_until};
 
 #[tokio::test]
 async fn port_zero_takes_a_free_port_and_the_ready_file_names_it() {
-    let it = Installation::new().await;
+    let it = Installation::empty().await;
     let server = it.start(&["serve"]);
     let url = server.fact("web_url");
     assert!(url.starts_with("http://127.0.0.1:") && !url.ends_with(":0"), "{url}");

@@ -5,7 +5,7 @@ use crate::program::Installation;
 
 #[tokio::test]
 async fn shard_refuses_a_database_without_citus_and_changes_nothing() {
-    let it = Installation::new().await;
+    let it = Installation::empty().await;
     let error = it.run(&["shard"]).failed();
     if !it.is_on_postgres() {
         assert!(error.starts_with("only PostgreSQL with the extension Citus"), "{error}");
@@ -23,7 +23,7 @@ async fn shard_refuses_a_database_without_citus_and_changes_nothing() {
 /// As long as foreign keys are missing, a server would leave rows behind that nobody owns.
 #[tokio::test]
 async fn no_command_uses_a_database_that_is_only_partly_sharded() {
-    let it = Installation::new().await;
+    let it = Installation::empty().await;
     if !it.is_on_postgres() {
         return;
     }
