@@ -11,7 +11,7 @@ use crate::Browser;
 /// media again takes a fifth of the time, and only a rule about sound that plays by itself needs it: `audit.js` has that
 /// one.
 const RUN: &str = "
-return axe.run({ resultTypes: ['violations'], preload: false }).then(({ violations }) => violations.flatMap(rule =>
+return axe.run({ resultTypes: ['violations'], preload: false, selectors: false }).then(({ violations }) => violations.flatMap(rule =>
     rule.nodes.map(node => `axe ${rule.id}: ${rule.help}: ${node.html.slice(0, 150)}`)));
 ";
 

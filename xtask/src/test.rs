@@ -1,6 +1,7 @@
 //! All checks that a change must pass, as steps. The first steps run one after another. Of the others, those that keep the
-//! cores busy run beside those that mostly wait.
+//! cores busy run beside those that mostly wait; whichever end first, two steps run at once until all have begun.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -25,7 +26,7 @@ pub(crate) struct Step {
     run: fn(&Shared) -> Result<()>,
 }
 
-/// The steps of a group run one after another.
+/// The first steps run one after another, and then the busy ones beside the waiting ones.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Group {
     /// Runs before the other groups, and compiles what they use.
@@ -194,17 +195,21 @@ pub(crate) fn chosen(options: &[&str]) -> Result<Vec<&'static Step>> {
 
 pub(crate) fn run(steps: &[&'static Step]) -> Result<()> {
     let run = Run::begin(steps);
-    run.group(Group::First);
+    let group = |group| steps.iter().copied().filter(move |it| it.group == group);
+    group(Group::First).for_each(|it| run.step(it));
+    // Taken from the front one after another, and from the back once no busy step is left.
+    let waiting = Mutex::new(group(Group::Waiting).collect::<VecDeque<_>>());
+    let waiting = || waiting.lock().unwrap_or_else(PoisonError::into_inner);
     thread::scope(|scope| {
-        scope.spawn(|| run.group(Group::Waiting));
-        run.group(Group::Busy);
+        scope.spawn(|| std::iter::from_fn(|| waiting().pop_front()).for_each(|it| run.step(it)));
+        group(Group::Busy).for_each(|it| run.step(it));
+        std::iter::from_fn(|| waiting().pop_back()).for_each(|it| run.step(it));
     });
     run.finish()
 }
 
 /// One run of the chosen steps.
-struct Run<'a> {
-    steps: &'a [&'static Step],
+struct Run {
     start: Instant,
     shared: Shared,
     installations: Mutex<Installations>,
@@ -218,10 +223,9 @@ struct Ended {
     outcome: Result<()>,
 }
 
-impl<'a> Run<'a> {
-    fn begin(steps: &'a [&'static Step]) -> Run<'a> {
+impl Run {
+    fn begin(steps: &[&'static Step]) -> Run {
         Run {
-            steps,
             start: Instant::now(),
             shared: Shared::default(),
             installations: Mutex::new(Installations::begin(tools(steps))),
@@ -230,23 +234,21 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs the steps of a group. After a failure in any group, no further step begins.
-    fn group(&self, group: Group) {
-        for step in self.steps.iter().filter(|it| it.group == group) {
-            if self.has_failed.load(Ordering::Relaxed) {
-                return;
-            }
-            println!("{}: {}", step.name, step.what);
-            let start = Instant::now();
-            let outcome = self.install(step).and_then(|()| (step.run)(&self.shared));
-            let took = start.elapsed();
-            match &outcome {
-                Ok(()) => println!("{}: passed after {:.1} s\n", step.name, took.as_secs_f32()),
-                Err(_) => self.has_failed.store(true, Ordering::Relaxed),
-            }
-            let ended = Ended { name: step.name, took, outcome };
-            self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
+    /// Runs a step, unless one has failed.
+    fn step(&self, step: &Step) {
+        if self.has_failed.load(Ordering::Relaxed) {
+            return;
         }
+        println!("{}: {}", step.name, step.what);
+        let start = Instant::now();
+        let outcome = self.install(step).and_then(|()| (step.run)(&self.shared));
+        let took = start.elapsed();
+        match &outcome {
+            Ok(()) => println!("{}: passed after {:.1} s\n", step.name, took.as_secs_f32()),
+            Err(_) => self.has_failed.store(true, Ordering::Relaxed),
+        }
+        let ended = Ended { name: step.name, took, outcome };
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
     }
 
     fn install(&self, step: &Step) -> Result<()> {
