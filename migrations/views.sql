@@ -46,16 +46,11 @@ where t.state in ('pending', 'posted');
 
 -- Every transaction, or each part of one that was split over categories. Sums by category read this view.
 create view transaction_parts_view as
-with recursive lines (user_id, id, part, line, rest) as (
-    select user_id, id, 0, '', splits || {char 10} from transactions where split_minor = amount_minor
-    union all
-    select user_id, id, part + 1, substr(rest, 1, {find 10 rest} - 1), substr(rest, {find 10 rest} + 1)
-    from lines where rest <> ''
-), parts as (
+with {lines transactions splits split_minor = amount_minor}, parts as (
     select user_id, id, part, cast(substr(line, 1, {find 9 line} - 1) as bigint) as amount_minor,
         substr(line, {find 9 line} + 1, {find 31 line} - {find 9 line} - 1) as category,
         nullif(substr(line, {find 31 line} + 1), '') as note
-    from lines where part > 0
+    from lines
 )
 select {id usr_ t.user_id} as user_id, {id txn_ t.id} as transaction_id, p.part, {id acc_ t.account_id} as account_id,
     coalesce(a.own_name, a.name) as account_name, {date t.posted_on} as date_posted,

@@ -20,12 +20,13 @@ max_worker_processes = 64
 max_locks_per_transaction = 256
 ";
 
-/// Tests that change tables by statements or triggers of their own which Citus refuses, and one that restores a backup
+/// Tests that change tables by statements or triggers of their own which Citus refuses, and two that restore a backup
 /// from before version 14 of the schema, which only a plain database takes.
-const NOT_WITH_CITUS: [&str; 4] = [
+const NOT_WITH_CITUS: [&str; 5] = [
     "anchors::a_forged_or_copied_anchor_is_detected",
     "anchors::a_truncated_ledger_with_adjusted_figures_is_detected",
     "restores::the_admin_of_an_older_backup_is_admin_after_the_restore",
+    "securities::a_restored_older_backup_has_the_same_ids_as_a_migrated_database",
     "imports::large::an_import_may_take_longer_than_the_statement_timeout",
 ];
 

@@ -5,6 +5,7 @@
 
 use base::Currency;
 use base::category::Category;
+use base::split::PARTS_MAX;
 
 use crate::error::Result;
 use crate::target::Engine;
@@ -87,6 +88,11 @@ fn expression(word: &str, engine: Engine) -> String {
         }
         "primary" => primary(value),
         "char" => character(value, engine),
+        "lines" => {
+            let (table, rest) = value.split_once(' ').unwrap_or((value, ""));
+            let (column, condition) = rest.split_once(' ').unwrap_or((rest, "true"));
+            lines(table, column, condition, engine)
+        }
         "find" => {
             let (code, text) = value.split_once(' ').unwrap_or((value, ""));
             let function = if engine == Engine::Sqlite { "instr" } else { "strpos" };
@@ -101,6 +107,29 @@ fn character(code: &str, engine: Engine) -> String {
     match engine {
         Engine::Sqlite => format!("char({code})"),
         Engine::Postgres => format!("chr({code})"),
+    }
+}
+
+/// The named query `lines`: the lines of a text column, numbered from 1, of the rows that meet the condition. Citus has no
+/// recursive queries over all users, and SQLite has no function that splits a text.
+fn lines(table: &str, column: &str, condition: &str, engine: Engine) -> String {
+    match engine {
+        Engine::Sqlite => format!(
+            "recursive cut (user_id, id, part, line, rest) as (
+                select user_id, id, 0, '', {column} || char(10) from {table} where {condition}
+                union all
+                select user_id, id, part + 1, substr(rest, 1, instr(rest, char(10)) - 1),
+                    substr(rest, instr(rest, char(10)) + 1)
+                from cut where rest <> ''
+            ), lines as (select user_id, id, part, line from cut where part > 0)"
+        ),
+        Engine::Postgres => format!(
+            "lines as (
+                select user_id, id, n.part, (string_to_array({column}, chr(10)))[n.part] as line
+                from {table} cross join generate_series(1, {PARTS_MAX}) as n (part)
+                where {condition} and n.part <= cardinality(string_to_array({column}, chr(10)))
+            )"
+        ),
     }
 }
 

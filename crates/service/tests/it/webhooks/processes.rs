@@ -294,7 +294,8 @@ async fn a_hundred_endpoints_that_hang_delay_none_of_nine_hundred_others() {
         fixture.world.advance_seconds(6);
     }
     const ARRIVED: &str = "select cast(count(*) as bigint) from deliveries d
-        join webhook_endpoints e on e.id = d.endpoint_id where e.url = $1 and d.status = 'delivered'";
+        join webhook_endpoints e on e.user_id = d.user_id and e.id = d.endpoint_id
+        where e.url = $1 and d.status = 'delivered'";
     let url = params![hanging.url.as_str()];
     let arrived = app.db.first(ARRIVED, url, |row| row.get::<i64>(0)).await.unwrap();
     assert_eq!(arrived, Some(0), "the hanging endpoints got nothing");
