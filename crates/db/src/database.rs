@@ -126,8 +126,9 @@ impl Db {
 
     /// Runs a query and calls `visit` with each row, borrowed from the driver.
     ///
-    /// Here and below, the parts that PostgreSQL and slow reads need are boxed: they are large, and every request that
-    /// waits would have room for them.
+    /// Here and below, the futures that PostgreSQL and slow reads need are boxed: they are large, and every request that
+    /// waits would have room for them. They are boxed as `dyn Future`, because the compiler would otherwise look into them
+    /// for every handler of a page.
     ///
     /// On SQLite this runs on the calling thread: switching threads costs more than the query (docs/performance.md).
     /// A query that does not reach its first row within the inline limit is restarted in the slow-read pool.

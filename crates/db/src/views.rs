@@ -87,7 +87,6 @@ fn expression(word: &str, engine: Engine) -> String {
             money(amount, currency, engine)
         }
         "primary" => primary(value),
-        "char" => character(value, engine),
         "lines" => {
             let (table, rest) = value.split_once(' ').unwrap_or((value, ""));
             let (column, condition) = rest.split_once(' ').unwrap_or((rest, "true"));

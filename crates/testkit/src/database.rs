@@ -158,7 +158,7 @@ fn citus_workers() -> Vec<String> {
     urls.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Whether tests run on PostgreSQL.
+/// Whether the databases of these tests are on PostgreSQL, and not files of SQLite.
 pub fn is_on_postgres() -> bool {
     server().is_some()
 }

@@ -106,7 +106,7 @@ fn with_changed_content(whole: &[u8], at: usize) -> Vec<u8> {
     flipped.into_iter().find(|it| unpacked(it) != content).unwrap()
 }
 
-/// What a packed file contains, and whether it is complete.
+/// The unpacked content of a gzip file as far as it can be read, and whether the file is complete.
 fn unpacked(bytes: &[u8]) -> (Vec<u8>, bool) {
     let mut content = Vec::new();
     let is_complete = MultiGzDecoder::new(bytes).read_to_end(&mut content).is_ok();

@@ -124,8 +124,8 @@ impl Installation {
     }
 }
 
-/// The files of an installation with the data of a demo, and its database on PostgreSQL. Both outlive no test run: the
-/// files are in memory, and the test run's server ends with it.
+/// The files of an installation with the data of a demo, held in memory, and its database on PostgreSQL, which stays on the
+/// test server.
 struct StoppedDemo {
     files: Vec<(OsString, Vec<u8>)>,
     database: Option<Database>,

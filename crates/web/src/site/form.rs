@@ -68,6 +68,7 @@ impl FromRequest<WebState> for Form {
     type Rejection = Response;
 
     async fn from_request(request: Request, web: &WebState) -> Result<Form, Response> {
+        // As a `dyn Future`, so that the compiler does not look into it for every handler.
         read(request, web, cookies::SESSION).boxed().await
     }
 }

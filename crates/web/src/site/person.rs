@@ -70,6 +70,7 @@ impl FromRequestParts<WebState> for Person {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, web: &WebState) -> Result<Person, Response> {
+        // As a `dyn Future`, so that the compiler does not look into it for every handler.
         find_or_redirect(parts, web).boxed().await
     }
 }
